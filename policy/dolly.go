@@ -154,6 +154,9 @@ func dollyCopies(eps, p, n float64) int {
 
 func (p *dolly) watching() *geo.SiteWatch { return watchOf(p.order) }
 
+// Confines tells whether the sites are chosen; the policy underneath has the same order.
+func (p *dolly) Confines() bool { return p.order.Confines() }
+
 func (p *dolly) Observe(v *sched.View, ev *sched.Event) {
 	if p.under != nil {
 		p.under.Observe(v, ev)

@@ -29,6 +29,9 @@ type plain struct{ order kit.Order }
 
 func (p *plain) watching() *geo.SiteWatch { return watchOf(&p.order) }
 
+// Confines tells whether the sites are chosen.
+func (p *plain) Confines() bool { return p.order.Confines() }
+
 func (p *plain) Observe(v *sched.View, ev *sched.Event)   { p.order.Observe(v, ev) }
 func (p *plain) Decide(v *sched.View, act *sched.Actions) { p.order.Fill(v, act) }
 

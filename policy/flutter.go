@@ -4,7 +4,8 @@ package policy
 //
 //	i, j     tasks of a job that have become runnable together, sites
 //	f_j      Sites.FreeSlots
-//	t_ij     time of fetching from all sources at once + p E[s_j], see geo.LinkWatch and geo.SiteWatch
+//	t_ij     time of fetching from all sources at once + p E[s_j], see geo.LinkWatch and geo.SiteWatch; what it costs beside,
+//	         see geo.LinkWatch.Toll
 //
 //	lexicographic min-max of t_ij x_ij: each task at one site, no more tasks at a site than slots are free there
 //
@@ -44,6 +45,7 @@ type flutter struct {
 	problem geo.Transport
 	fetch   geo.FetchTimes
 	kept    []kit.Placement
+	ends    []int32 // by group of the problem: the index in the batch behind its tasks
 }
 
 func newFlutter(w *geo.SiteWatch) *flutter { return &flutter{watch: w} }
@@ -63,7 +65,9 @@ func (p *flutter) Plan(v *sched.View, j sched.JobID, to []kit.Placement) []kit.P
 	for s, ok := v.WaitingStage(job.FirstStage); ok && s < job.FirstStage+sched.StageID(job.Stages); s, ok = v.WaitingStage(s + 1) {
 		p.batch.Gather(v, s, v.FreeSlots())
 	}
-	p.batch.Cut(v.FreeSlots())
+	if !v.Sites().Confined(j) { // else there are no more than can start, or Solve leaves them out
+		p.batch.Cut(v.FreeSlots())
+	}
 	p.pose(v)
 	p.problem.Solve()
 	from := len(to)
@@ -75,6 +79,7 @@ func (p *flutter) Plan(v *sched.View, j sched.JobID, to []kit.Placement) []kit.P
 func (p *flutter) pose(v *sched.View) {
 	b, x := &p.batch, &p.problem
 	slices.SortFunc(b.Tasks, func(s, t geo.Batched) int { return cmp.Or(b.Compare(&s, &t), cmp.Compare(s.ID, t.ID)) })
+	p.ends = p.ends[:0]
 	x.Reset(v.Sites().Len())
 	for k := range x.Room {
 		x.Room[k] = int32(v.Sites().FreeSlots(sched.SiteID(k)))
@@ -88,24 +93,36 @@ func (p *flutter) pose(v *sched.View) {
 		stage := v.Stage(first.Stage)
 		mean, _, _ := stage.Estimate() // 0 where nothing is known: then fetching alone counts
 		fetch := p.watch.Links.Fetch(&p.fetch, v, b.Of(first))
-		for k, costs := 0, x.Group(int32(to-from)); k < x.Sites; k++ {
+		costs := x.Group(int32(to - from))
+		for k := range costs {
 			costs[k] = mean*p.watch.Laws[k].Mean + fetch[k]
 		}
+		if p.watch.Links.Charges(v, first.ID) {
+			for k, e := range costs {
+				costs[k] += p.watch.Links.Toll(v, first.ID, b.Of(first), sched.SiteID(k), e)
+			}
+		}
+		p.ends = append(p.ends, int32(to))
 		from = to
 	}
 }
 
-// answer reads the solution: tasks of a group are alike, so the first go to the first sites.
+// answer reads the solution: tasks of a group are alike, so the first go to the first sites. It takes those that go
+// nowhere out of the batch.
 func (p *flutter) answer(to []kit.Placement) []kit.Placement {
 	x, i := &p.problem, 0
+	kept := p.batch.Tasks[:0]
 	for g := range x.Supply {
 		for k := range x.Sites {
 			for range x.Sent[g*x.Sites+k] {
 				to = append(to, kit.Placement{Task: p.batch.Tasks[i].ID, Site: sched.SiteID(k)})
+				kept = append(kept, p.batch.Tasks[i])
 				i++
 			}
 		}
+		i = int(p.ends[g])
 	}
+	p.batch.Tasks = kept
 	return to
 }
 
@@ -121,7 +138,7 @@ func (p *flutter) hold(v *sched.View, to []kit.Placement, from int) []kit.Placem
 			task := &p.batch.Tasks[i]
 			stage := v.Stage(task.Stage)
 			mean, _, _ := stage.Estimate()
-			if (p.batch.At(task, x.Site) == 0) == away && p.watch.Goes(v, p.batch.Of(task), mean, x.Site) {
+			if (p.batch.At(task, x.Site) == 0) == away && p.watch.Goes(v, x.Task, p.batch.Of(task), mean, x.Site) {
 				p.kept = append(p.kept, x)
 			}
 		}

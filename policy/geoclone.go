@@ -34,6 +34,10 @@ package policy
 //
 // A decision costs O(jobs log jobs + slots given x (sites + values of the laws)); a slot that goes to where the task's
 // last one went does not look at other sites.
+//
+// Prices, which the paper has not: step 2 takes the site with the smallest E[e_lk] + money x price, see
+// geo.LinkWatch.Toll, and a further attempt has to save as many seconds as its price is worth. Line 10 stays one of
+// times.
 
 import (
 	"cmp"
@@ -117,10 +121,8 @@ type geoTask struct {
 	alone float64 // expected time of its first attempt, from beginning to end
 	least float64 // of one attempt at any site; 0 before anybody asked
 	race  race
-	best  int32   // site with the smallest expected time among those with room, -1 before there is one
-	cost  float64 // that time
-	tied  bool    // with another
-	alike span    // in geoclone.ties: the sites that are
+	candidate
+	alike span // in geoclone.ties: the sites that are tied with it
 }
 
 func newGeoclone(a kit.Args) sched.Policy {
@@ -149,6 +151,9 @@ func (p *geoclone) Bounds() sched.Bounds {
 }
 
 func (p *geoclone) watching() *geo.SiteWatch { return p.watch }
+
+// Confines tells that the policy chooses all sites.
+func (p *geoclone) Confines() bool { return true }
 
 func (p *geoclone) Observe(v *sched.View, ev *sched.Event) {
 	p.watch.Observe(v, ev)
@@ -255,10 +260,10 @@ func (p *geoclone) gather(v *sched.View, job *geoJob) {
 			mean = 1 // the scale of time matters only beside that of fetching
 		}
 		for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
-			p.open = append(p.open, geoTask{id: t, p: mean, best: -1})
+			p.open = append(p.open, geoTask{id: t, p: mean, candidate: nowhere})
 		}
 		for t, ok := v.RunningTask(s, 0); ok && p.running; t, ok = v.RunningTask(s, t+1) {
-			p.open = append(p.open, geoTask{id: t, p: mean, best: -1})
+			p.open = append(p.open, geoTask{id: t, p: mean, candidate: nowhere})
 			p.rejoin(v, &p.open[len(p.open)-1])
 		}
 	}
@@ -351,15 +356,18 @@ func (p *geoclone) launch(v *sched.View, act *sched.Actions, x *geoTask) (goes b
 	if x.best < 0 || x.tied || p.room[x.best] == 0 {
 		p.search(v, x)
 	}
-	if x.race.n > 0 && p.gain > 0 {
-		if e := p.joined(v, x).expected; x.race.expected-e < p.gain*e {
+	if x.best < 0 {
+		return false // no slot is free where its data may be
+	}
+	if toll := x.cost - x.seconds; x.race.n > 0 && (p.gain > 0 || toll > 0) {
+		if e := p.joined(v, x).expected; x.race.expected-e < max(p.gain*e, toll) {
 			return false
 		}
 	}
 	p.sources = v.Sites().AppendSources(p.sources[:0], x.id)
 	if task.Live > 0 {
 		p.watch.Starts(v, p.sources, x.p, sched.SiteID(x.best))
-	} else if !p.watch.Goes(v, p.sources, x.p, sched.SiteID(x.best)) {
+	} else if !p.watch.Goes(v, x.id, p.sources, x.p, sched.SiteID(x.best)) {
 		return false
 	}
 	m, _ := v.Sites().FreeMachine(sched.SiteID(x.best), 0)
@@ -381,7 +389,7 @@ func (p *geoclone) joined(v *sched.View, x *geoTask) race {
 // took notes that a task has taken a slot at the best site.
 func (p *geoclone) took(x *geoTask, joined race) {
 	if x.race.n == 0 {
-		x.alone = x.cost
+		x.alone = x.seconds
 	}
 	x.race = joined
 	x.quota--

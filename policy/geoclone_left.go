@@ -23,6 +23,9 @@ func (p *geoclone) bar(v *sched.View, x *geoTask) float64 {
 		if x.least == 0 {
 			p.sources = v.Sites().AppendSources(p.sources[:0], x.id)
 			for k := range p.watch.Laws {
+				if !v.Sites().Allows(x.id, sched.SiteID(k)) {
+					continue
+				}
 				if e := x.p*p.watch.Laws[k].Mean + p.watch.Links.FetchTo(v, p.sources, sched.SiteID(k)); x.least == 0 || e < x.least {
 					x.least = e
 				}

@@ -6,8 +6,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// search finds the site with room where an attempt of the task has the smallest expected time. Sites only fill up
-// within a decision, so the answer stands until that site is full, or, where it is tied with another, until the next
+// search finds the site with room where an attempt of the task has the smallest expected time, prices counted. Sites
+// only fill up within a decision, so the answer stands until that site is full, or, where it is tied with another, until the next
 // slot, for which only those that were tied are looked at. A search looks at the sites where the task reads, and then
 // at the others until, by the mean of their laws and the least time of fetching, none of those left can be better.
 // Before anything is known of sites and links nearly all of them are tied.
@@ -16,22 +16,21 @@ func (p *geoclone) search(v *sched.View, x *geoTask) {
 		return
 	}
 	p.sources = v.Sites().AppendSources(p.sources[:0], x.id)
-	found := candidate{site: -1}
+	found := nowhere
 	for _, y := range p.sources {
 		p.try(v, x, y.Site, &found)
 	}
 	atLeast := p.watch.Links.AtLeast(v, p.sources)
 	for _, k := range p.byMean {
-		if found.site >= 0 && x.p*p.watch.Laws[k].Mean+atLeast > found.expected {
+		if found.best >= 0 && x.p*p.watch.Laws[k].Mean+atLeast > found.cost {
 			break
 		}
 		if !slices.ContainsFunc(p.sources, func(y sched.Source) bool { return y.Site == sched.SiteID(k) }) {
 			p.try(v, x, sched.SiteID(k), &found)
 		}
 	}
-	x.best, x.cost, x.tied = found.site, found.expected, found.tied
-	x.alike = span{}
-	if n := len(p.ties); found.tied && n+len(p.found) <= p.mostTies && p.kill == 0 && !p.watch.Weighs(v) {
+	x.candidate, x.alike = found, span{}
+	if n := len(p.ties); found.tied && !found.uneven && n+len(p.found) <= p.mostTies && p.kill == 0 && !p.watch.Weighs(v) {
 		p.ties = append(p.ties, p.found...)
 		x.alike = span{int32(n), int32(len(p.ties))}
 	}
@@ -67,28 +66,34 @@ func (p *geoclone) among(x *geoTask) bool {
 	return true
 }
 
-// candidate is the best site that a search has found so far, -1 before there is one.
+// candidate is the best site that a search has found so far.
 type candidate struct {
-	site     int32
-	expected float64
-	tied     bool // with another
+	best    int32   // with the smallest cost among those with room, -1 before there is one
+	seconds float64 // expected time of an attempt there
+	cost    float64 // that time, and what it costs beside: see geo.LinkWatch.Toll
+	tied    bool    // with another
+	uneven  bool    // with one where an attempt takes another time
 }
+
+var nowhere = candidate{best: -1}
 
 // try looks at a site: of those alike that with more room is better, then the first.
 func (p *geoclone) try(v *sched.View, x *geoTask, k sched.SiteID, found *candidate) {
 	room := p.room[k]
-	if room == 0 {
+	if room == 0 || !v.Sites().Allows(x.id, k) {
 		return
 	}
-	e, best := x.p*p.watch.Laws[k].Mean+p.watch.Links.FetchTo(v, p.sources, k), found.site
+	e, best := x.p*p.watch.Laws[k].Mean+p.watch.Links.FetchTo(v, p.sources, k), found.best
+	cost := e + p.watch.Links.Toll(v, x.id, p.sources, k, e)
 	switch {
-	case best < 0 || e < found.expected:
-		*found = candidate{int32(k), e, false}
+	case best < 0 || cost < found.cost:
+		*found = candidate{best: int32(k), seconds: e, cost: cost}
 		p.found = append(p.found[:0], int32(k))
-	case e == found.expected:
+	case cost == found.cost:
 		p.found = append(p.found, int32(k))
-		if found.tied = true; room > p.room[best] || room == p.room[best] && int32(k) < best {
-			found.site = int32(k)
+		found.tied, found.uneven = true, found.uneven || e != found.seconds
+		if room > p.room[best] || room == p.room[best] && int32(k) < best {
+			found.best, found.seconds = int32(k), e
 		}
 	}
 }

@@ -21,7 +21,7 @@ package policy
 //
 // Readings. Tasks of one stage that become runnable one after the other are divided as they come. A site without
 // slots, for now, gets no tasks, and those that wait for it are divided anew. A task that reads nothing starts
-// anywhere. Between jobs: order.
+// anywhere. Between jobs: order. Data that may not be everywhere, and prices: iridium_money.go.
 
 import (
 	"cmp"
@@ -61,6 +61,12 @@ type iridium struct {
 	room     []int     // tasks that a site can have
 	lo, hi   []int
 	shares   []share
+
+	zoned  []geo.Batched // see iridium_money.go
+	closed []int
+	each   []float64 // c_i
+	cheap  []int     // sites by c_i; empty where money does not count
+	best   struct{ lo, hi []int }
 
 	stages  kit.PerStage[iridiumStage] // of place=stage, and so is what follows
 	places  sched.Table[sched.TaskID, iridiumPlace]
@@ -121,8 +127,9 @@ func (p *iridium) planFree(v *sched.View, j sched.JobID, to []kit.Placement) []k
 		p.batch.Empty()
 		p.batch.Gather(v, s, free)
 		free -= len(p.batch.Tasks)
-		to = p.atHome(to)
-		to = p.share(to)
+		to = p.atHome(v, to)
+		to = p.shareZones(v, to)
+		free += len(p.batch.Tasks) // that had no room
 	}
 	return to
 }
@@ -139,11 +146,11 @@ func (p *iridium) links(v *sched.View) {
 }
 
 // atHome places the tasks that read at a single site, there, and takes them out of the batch.
-func (p *iridium) atHome(to []kit.Placement) []kit.Placement {
+func (p *iridium) atHome(v *sched.View, to []kit.Placement) []kit.Placement {
 	left := p.batch.Tasks[:0]
 	for _, x := range p.batch.Tasks {
 		sources := p.batch.Of(&x)
-		if len(sources) == 1 && p.room[sources[0].Site] > 0 {
+		if len(sources) == 1 && p.room[sources[0].Site] > 0 && v.Sites().Allows(x.ID, sources[0].Site) {
 			p.room[sources[0].Site]--
 			to = append(to, kit.Placement{Task: x.ID, Site: sources[0].Site})
 			continue
@@ -154,8 +161,8 @@ func (p *iridium) atHome(to []kit.Placement) []kit.Placement {
 	return to
 }
 
-// share places the tasks of the batch such that the slowest link is fastest.
-func (p *iridium) share(to []kit.Placement) []kit.Placement {
+// share places the tasks of the batch, for which there is room, such that the slowest link is fastest.
+func (p *iridium) share(v *sched.View, to []kit.Placement) []kit.Placement {
 	n := len(p.batch.Tasks)
 	if n == 0 {
 		return to
@@ -167,7 +174,10 @@ func (p *iridium) share(to []kit.Placement) []kit.Placement {
 			p.total += float64(y.Bytes)
 		}
 	}
-	p.solve(n)
+	z := p.solve(n)
+	if p.cheap = p.cheap[:0]; p.watch.Worth(v) > 0 {
+		p.weigh(v.Sites().Network(), z, p.watch.Worth(v), n)
+	}
 	p.divide(n)
 	for _, x := range p.shares {
 		to = p.fill(to, x)
@@ -221,7 +231,7 @@ func (p *iridium) feasible(z float64, n int) bool {
 	return least <= n && n <= most
 }
 
-// divide chooses numbers within the bounds: those that move least.
+// divide chooses numbers within the bounds: those that move least, or if money counts those that cost least.
 func (p *iridium) divide(n int) {
 	p.shares = p.shares[:0]
 	for k, lo := range p.lo {
@@ -229,6 +239,9 @@ func (p *iridium) divide(n int) {
 		n -= lo
 	}
 	slices.SortFunc(p.shares, func(a, b share) int {
+		if len(p.cheap) > 0 {
+			return cmp.Or(cmp.Compare(p.each[a.site], p.each[b.site]), cmp.Compare(a.site, b.site))
+		}
 		return cmp.Or(cmp.Compare(p.data[b.site], p.data[a.site]), cmp.Compare(a.site, b.site))
 	})
 	for i := range p.shares {

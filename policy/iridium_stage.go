@@ -16,7 +16,8 @@ type iridiumStage struct {
 // iridiumQueue is the tasks that wait for a slot at a site, tasks[first:], and some that do not wait any more.
 type iridiumQueue struct {
 	site     sched.SiteID
-	anywhere bool // of those that read nothing
+	anywhere bool  // of those that read nothing
+	zone     int32 // where they may run, if anywhere
 	tasks    []sched.TaskID
 	first    int
 }
@@ -25,6 +26,7 @@ type iridiumQueue struct {
 type iridiumPlace struct {
 	known, listed bool // listed: in a queue, or fresh
 	anywhere      bool
+	zone          int32
 	site          sched.SiteID
 }
 
@@ -74,17 +76,17 @@ func (p *iridium) enlist(st *iridiumStage, t sched.TaskID) {
 		st.fresh = append(st.fresh, t)
 		return
 	}
-	q := st.queue(x.site, x.anywhere)
+	q := st.queue(x)
 	q.tasks = append(q.tasks, t)
 }
 
-func (st *iridiumStage) queue(k sched.SiteID, anywhere bool) *iridiumQueue {
+func (st *iridiumStage) queue(x *iridiumPlace) *iridiumQueue {
 	for i := range st.queues {
-		if q := &st.queues[i]; q.site == k && q.anywhere == anywhere {
+		if q := &st.queues[i]; q.site == x.site && q.anywhere == x.anywhere && q.zone == x.zone {
 			return q
 		}
 	}
-	st.queues = append(st.queues, iridiumQueue{site: k, anywhere: anywhere})
+	st.queues = append(st.queues, iridiumQueue{site: x.site, anywhere: x.anywhere, zone: x.zone})
 	return &st.queues[len(st.queues)-1]
 }
 
@@ -102,7 +104,7 @@ func (p *iridium) planStages(v *sched.View, j sched.JobID, to []kit.Placement) [
 		for i := range st.queues {
 			q := &st.queues[i]
 			for k := range free {
-				if free[k] > 0 && (q.anywhere || q.site == sched.SiteID(k)) {
+				if free[k] > 0 && q.goesTo(v, sched.SiteID(k)) {
 					n := len(to)
 					to = p.serve(v, q, sched.SiteID(k), free[k], to)
 					free[k] -= len(to) - n
@@ -111,6 +113,14 @@ func (p *iridium) planStages(v *sched.View, j sched.JobID, to []kit.Placement) [
 		}
 	}
 	return to
+}
+
+// goesTo tells whether tasks of a queue start at a site.
+func (q *iridiumQueue) goesTo(v *sched.View, k sched.SiteID) bool {
+	if !q.anywhere {
+		return q.site == k
+	}
+	return q.zone == 0 || q.first < len(q.tasks) && v.Sites().Allows(q.tasks[q.first], k)
 }
 
 // serve appends tasks of a queue, n at most, to start at a site. They leave the queue when they do not wait any more.
@@ -153,8 +163,8 @@ func (p *iridium) divideStage(v *sched.View, s sched.StageID, st *iridiumStage) 
 		p.sources = v.Sites().AppendSources(p.sources[:0], t)
 		switch {
 		case len(p.sources) == 0:
-			p.settle(st, t, iridiumPlace{anywhere: true})
-		case len(p.sources) == 1 && v.Sites().Slots(p.sources[0].Site) > 0:
+			p.settle(st, t, iridiumPlace{anywhere: true, zone: v.Sites().Zone(t)})
+		case len(p.sources) == 1 && v.Sites().Slots(p.sources[0].Site) > 0 && v.Sites().Allows(t, p.sources[0].Site):
 			p.settle(st, t, iridiumPlace{site: p.sources[0].Site})
 		default:
 			p.batch.Add(v, s, t)
@@ -166,9 +176,12 @@ func (p *iridium) divideStage(v *sched.View, s sched.StageID, st *iridiumStage) 
 			p.room[k] = len(p.batch.Tasks)
 		}
 	}
-	p.planned = p.share(p.planned[:0])
+	p.planned = p.shareZones(v, p.planned[:0])
 	for _, x := range p.planned {
 		p.settle(st, x.Task, iridiumPlace{site: x.Site})
+	}
+	for i := range p.batch.Tasks { // the sites where their data may be have no slots, for now
+		p.enlist(st, p.batch.Tasks[i].ID)
 	}
 }
 

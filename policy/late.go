@@ -119,6 +119,9 @@ func newLate(a kit.Args) sched.Policy {
 	return p
 }
 
+// Confines tells whether the sites are chosen.
+func (p *late) Confines() bool { return p.order.Confines() }
+
 func (p *late) Observe(v *sched.View, ev *sched.Event) {
 	p.order.Observe(v, ev)
 	p.places.Observe(v, ev)

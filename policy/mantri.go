@@ -110,6 +110,9 @@ func newMantri(a kit.Args) sched.Policy {
 
 func (p *mantri) watching() *geo.SiteWatch { return watchOf(&p.order) }
 
+// Confines tells whether the sites are chosen.
+func (p *mantri) Confines() bool { return p.order.Confines() }
+
 func (p *mantri) Observe(v *sched.View, ev *sched.Event) {
 	p.order.Observe(v, ev)
 	p.ends.Observe(v, ev)

@@ -10,6 +10,15 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
+// costly is the same where data may not be everywhere, and with money as a term.
+var costly = oracle{
+	name: "geoclone with money", costs: true, most: 500, rounded: geocloneOracle.rounded, slow: geocloneOracle.slow,
+	specs: []string{
+		"geoclone:money=100", "geoclone:money=1e5,slot=0s", "geoclone", "geoclone:money=1000,tasks=unfinished,slot=1s,stop=best", "geoclone:money=30,truth=true,slot=1s,round=quota,stop=best",
+		"geoclone:money=300,tasks=unfinished,left=progress,kill=1.2,gain=0.1,slot=1s", "geoclone:stop=least,slot=1s,tasks=unfinished",
+	},
+}
+
 var geocloneOracle = oracle{
 	name: "geoclone", sites: true, most: 500, rounded: func(p sched.Policy) sched.Time { return p.(*slowGeoClone).close },
 	specs: []string{
@@ -21,7 +30,7 @@ var geocloneOracle = oracle{
 	},
 	slow: func(a kit.Args) sched.Policy {
 		return &slowGeoClone{
-			close: sched.Never, clock: kit.Clock{Slot: a.Span("slot")}, watch: newSlowSites(a), quiet: &kit.Silence{}, stop: a.Choice("stop"), left: a.Choice("left"), gain: a.Float("gain"), kill: a.Float("kill"), eps: a.Float("epsilon"), seed: a.Seed(), copies: a.Int("copies"),
+			money: a.Float("money"), close: sched.Never, clock: kit.Clock{Slot: a.Span("slot")}, watch: newSlowSites(a), quiet: &kit.Silence{}, stop: a.Choice("stop"), left: a.Choice("left"), gain: a.Float("gain"), kill: a.Float("kill"), eps: a.Float("epsilon"), seed: a.Seed(), copies: a.Int("copies"),
 			printed: a.Choice("first") == "printed", free: a.Choice("slots") == "free", running: a.Choice("tasks") == "unfinished", limited: a.Choice("tasks") == "limited", quota: a.Choice("round") == "quota",
 		}
 	},
@@ -35,7 +44,7 @@ type slowGeoClone struct {
 	quiet                         *kit.Silence
 	stop, left                    string
 	gain, kill                    float64
-	eps                           float64
+	eps, money                    float64
 	seed                          uint64
 	copies                        int
 	printed, free, running, quota bool
@@ -64,6 +73,8 @@ type slowGeoAttempt struct {
 	site sched.SiteID
 	id   sched.AttemptID
 }
+
+func (p *slowGeoClone) Confines() bool { return true }
 
 func (p *slowGeoClone) Observe(v *sched.View, ev *sched.Event) {
 	p.watch.Observe(v, ev)
@@ -200,10 +211,13 @@ func (p *slowGeoClone) give(v *sched.View, act *sched.Actions, x *slowGeoTask) b
 	if p.copies > 0 && live >= p.copies || v.AttemptRoom(x.id) == 0 || live > 0 && v.CloneRoom() == 0 {
 		return false
 	}
-	best := p.best(v, x, -1)
+	best, found := p.best(v, x, -1)
+	if !found {
+		return false
+	}
 	with := *x
 	with.at = append(slices.Clone(x.at), slowGeoAttempt{site: best})
-	if e := p.expected(v, &with); len(x.at) > 0 && p.compare(v, p.expected(v, x)-e, p.gain*e) < 0 {
+	if e := p.expected(v, &with); len(x.at) > 0 && p.compare(v, p.expected(v, x)-e, max(p.gain*e, p.price(v, x, best))) < 0 {
 		return false
 	}
 	m, _ := v.Sites().FreeMachine(best, 0)
@@ -224,7 +238,7 @@ func (p *slowGeoClone) renew(v *sched.View, act *sched.Actions, x *slowGeoTask) 
 	if p.kill == 0 || p.limited || !ok || v.Task(x.id).Live != 1 || x.quota == 0 || !v.Rows().MayKill(a) {
 		return
 	}
-	best := p.best(v, x, int(v.Machine(v.Attempt(a).Machine).Site))
+	best, _ := p.best(v, x, int(v.Machine(v.Attempt(a).Machine).Site))
 	other := slowGeoTask{id: x.id, at: []slowGeoAttempt{{site: best}}}
 	if p.compare(v, p.expected(v, x), p.kill*p.expected(v, &other)) <= 0 {
 		return
@@ -236,10 +250,10 @@ func (p *slowGeoClone) renew(v *sched.View, act *sched.Actions, x *slowGeoTask) 
 	x.quota--
 }
 
-// best returns the site with a free slot where a fresh attempt is expected to be quickest, then that with more free
-// slots. One site may have a slot more.
-func (p *slowGeoClone) best(v *sched.View, x *slowGeoTask, more int) (best sched.SiteID) {
-	found := false
+// best returns the site with a free slot where a fresh attempt is expected to be quickest, prices counted, then that with
+// more free slots. One site may have a slot more.
+func (p *slowGeoClone) best(v *sched.View, x *slowGeoTask, more int) (best sched.SiteID, found bool) {
+	costs := func(k sched.SiteID) float64 { return p.one(v, x, k) + p.price(v, x, k) }
 	free := func(k sched.SiteID) int {
 		if int(k) == more {
 			return v.Sites().FreeSlots(k) + 1
@@ -247,14 +261,28 @@ func (p *slowGeoClone) best(v *sched.View, x *slowGeoTask, more int) (best sched
 		return v.Sites().FreeSlots(k)
 	}
 	for k := range sched.SiteID(v.Sites().Len()) {
-		if free(k) == 0 {
+		if free(k) == 0 || !v.Sites().Allows(x.id, k) {
 			continue
 		}
-		if c := p.compare(v, p.one(v, x, k), p.one(v, x, best)); !found || c < 0 || c == 0 && free(k) > free(best) {
+		if c := p.compare(v, costs(k), costs(best)); !found || c < 0 || c == 0 && free(k) > free(best) {
 			best, found = k, true
 		}
 	}
-	return best
+	return best, found
+}
+
+// price returns in seconds what an attempt costs at a site.
+func (p *slowGeoClone) price(v *sched.View, x *slowGeoTask, k sched.SiteID) (cost float64) {
+	n := v.Sites().Network()
+	if n == nil || n.Price == nil {
+		return 0
+	}
+	for _, s := range v.Sites().AppendSources(nil, x.id) {
+		if s.Site != k {
+			cost += float64(n.Price[int(s.Site)*n.Sites()+int(k)]) * float64(s.Bytes) / 1e18
+		}
+	}
+	return p.money * (cost + float64(n.Rent[k])/1e9/3600*p.one(v, x, k))
 }
 
 // bar returns p of line 10.
@@ -265,7 +293,9 @@ func (p *slowGeoClone) bar(v *sched.View, x *slowGeoTask) float64 {
 	case "least":
 		least := math.Inf(1)
 		for k := range sched.SiteID(v.Sites().Len()) {
-			least = min(least, p.one(v, x, k))
+			if v.Sites().Allows(x.id, k) {
+				least = min(least, p.one(v, x, k))
+			}
 		}
 		return least
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tailcut/tailcut/policy/internal/geo"
@@ -23,6 +24,7 @@ type siteOracle struct {
 
 var siteOracles = []siteOracle{
 	{"flutter", []string{"flutter", "flutter:order=fifo", "flutter:truth=true,order=srpt", "flutter:prior=(exp:mean=2),memory=20s,weight=1", "flutter:bandwidth=1e6"}, judgeFlutter},
+	{"flutter with money", []string{"flutter:money=1000", "flutter:money=1e5,order=fifo", "flutter:money=10,truth=true"}, judgeFlutter},
 	{"iridium", []string{"iridium:place=slots", "iridium:place=slots,order=fifo", "iridium:place=slots,truth=true,order=srpt", "iridium:place=slots,memory=20s,weight=1", "iridium:place=slots,bandwidth=1e6"}, judgeIridium},
 }
 
@@ -79,6 +81,9 @@ func (o *siteOracle) compare(t *testing.T, from, worlds uint64) (placed int) {
 		}
 		x := &judged{Policy: e.New(args), judge: o.judge(args), ranking: kit.NewRanking(args), t: t}
 		w := policytest.MessySites(t, x, sched.NoLimits(), seed)
+		if strings.Contains(spec, "money") {
+			w = policytest.MessyPriced(t, x, sched.NoLimits(), seed)
+		}
 		for range seed / uint64(len(o.specs)) % 2 * 4 { // where slots are many, links decide
 			w.Machine(0, 10)
 		}
@@ -168,9 +173,12 @@ func most(tasks []siteTask) []siteTask {
 }
 
 // flutterJudge is section 29 of the digest.
-type flutterJudge struct{ *geo.SiteWatch }
+type flutterJudge struct {
+	*geo.SiteWatch
+	money float64
+}
 
-func judgeFlutter(a kit.Args) siteJudge { return flutterJudge{geo.NewSiteWatch(a)} }
+func judgeFlutter(a kit.Args) siteJudge { return flutterJudge{geo.NewSiteWatch(a), a.Float("money")} }
 
 func (p flutterJudge) Judge(t *testing.T, v *sched.View, waited []siteTask, free []int) {
 	p.Refresh(v)
@@ -192,6 +200,15 @@ func (p flutterJudge) Judge(t *testing.T, v *sched.View, waited []siteTask, free
 		e, _, _ := st.Estimate()
 		for k := range row {
 			row[k] = e*p.Laws[k].Mean + p.Links.FetchTo(v, x.reads, sched.SiteID(k))
+			if n := v.Sites().Network(); p.money > 0 {
+				price := row[k] / 3600 * float64(n.Rent[k]) / 1e9
+				for _, s := range x.reads {
+					if int(s.Site) != k {
+						price += float64(s.Bytes) * float64(n.Price[int(s.Site)*n.Sites()+k]) / 1e18
+					}
+				}
+				row[k] += p.money * price
+			}
 		}
 		times = append(times, row)
 		slowest, sum = max(slowest, row[x.site]), sum+row[x.site]

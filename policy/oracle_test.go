@@ -26,13 +26,14 @@ type oracle struct {
 	plain bool                     // the policy clones nothing
 	two   bool                     // classes of slots, each with a policy of its own
 	sites bool                     // machines are at several
+	costs bool                     // and data may not be everywhere, and bytes and slots have prices
 
 	// when rounding may first have decided something in the slow policy, so that nothing is compared from then on; may be nil
 	rounded func(slow sched.Policy) sched.Time
 }
 
 var oracles = []oracle{sparkOracle, lateOracle, hadoopOracle, hadoop2Oracle, flinkOracle, forkOracle, forkLearnOracle, fifoOracle, fairOracle, srptOracle, capacityOracle,
-	lapsOracle, wlapsOracle, intermediateOracle, hopperOracle, eseOracle, maxsrptOracle, splitsrptOracle, fillsrptOracle, geocloneOracle,
+	lapsOracle, wlapsOracle, intermediateOracle, hopperOracle, eseOracle, maxsrptOracle, splitsrptOracle, fillsrptOracle, geocloneOracle, costly,
 	chronosCloneOracle, chronosRestartOracle, chronosResumeOracle, laxityOracle, shedOracle}
 
 // TestOracles compares the decisions of policies with those of their oracles, instants included, in 40 messy worlds
@@ -86,6 +87,9 @@ func (o *oracle) world(t *testing.T, of func() sched.Policy, l sched.Limits, see
 	switch {
 	case o.two:
 		return policytest.MessyClasses(t, 2, sched.PerClass(of(), of()), l, seed)
+	case o.costs:
+		l.MaxWait = 0
+		return policytest.MessyConfined(t, of(), l, seed)
 	case o.sites:
 		return policytest.MessySites(t, of(), l, seed)
 	}

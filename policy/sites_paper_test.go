@@ -116,13 +116,79 @@ func (w *division) of(count []int) (z, moved float64) {
 // best returns the least z of all answers, and the least that is moved by those that have it.
 func (w *division) best() (z, moved float64) {
 	z = math.Inf(1)
+	w.each(func(count []int) {
+		if x, bytes := w.of(count); x < z*(1-1e-12) || x <= z*(1+1e-12) && bytes < moved {
+			z, moved = min(x, z), bytes
+		}
+	})
+	return z, moved
+}
+
+// TestIridiumWeighsMoney checks that no division of tasks has a smaller sum of z and what the moved bytes cost, in the same small problems with prices.
+func TestIridiumWeighsMoney(t *testing.T) {
+	dearer := 0
+	rapid.Check(t, func(t *rapid.T) {
+		n, sites := rapid.IntRange(1, 9).Draw(t, "tasks"), rapid.IntRange(1, 4).Draw(t, "sites")
+		p := &iridium{}
+		room := 0
+		for k := range sites {
+			p.up = append(p.up, float64(rapid.IntRange(1, 9).Draw(t, "up")))
+			p.down = append(p.down, float64(rapid.IntRange(1, 9).Draw(t, "down")))
+			p.data = append(p.data, float64(rapid.IntRange(0, 9).Draw(t, "data")))
+			p.total += p.data[k]
+			slots := rapid.IntRange(0, n).Draw(t, "slots")
+			if room += slots; k == sites-1 {
+				slots += max(0, n-room)
+			}
+			p.room = append(p.room, slots)
+		}
+		prices := make([]float64, sites*sites) // of a byte
+		net := &sched.Network{Names: make([]string, sites), Price: make([]sched.Money, sites*sites)}
+		for i := range prices {
+			net.Price[i] = sched.Money(rapid.IntRange(0, 9).Draw(t, "price")) * 1e15
+			prices[i] = float64(net.Price[i]) / 1e18
+		}
+		worth := rapid.SampledFrom([]float64{0.1, 1, 10, 100}).Draw(t, "worth") * 1000
+		w := division{p.data, p.up, p.down, p.room, n}
+		cost := func(count []int) float64 {
+			z, _ := w.of(count)
+			for i, m := range count {
+				for k, bytes := range p.data {
+					if k != i {
+						z += worth * float64(m) / float64(n) * bytes * prices[k*sites+i]
+					}
+				}
+			}
+			return z
+		}
+		z := p.solve(n)
+		p.weigh(net, z, worth, n)
+		p.divide(n)
+		count := make([]int, sites)
+		for _, x := range p.shares {
+			count[x.site] += x.n
+		}
+		least := math.Inf(1)
+		w.each(func(count []int) { least = min(least, cost(count)) })
+		if got := cost(count); math.Abs(got-least) > 1e-9*max(1, least) {
+			t.Fatalf("%v costs %v, but %v can be had: %+v, prices %v worth %v", count, got, least, w, prices, worth)
+		}
+		if got, _ := w.of(count); got > z*(1+1e-9) {
+			dearer++
+		}
+	})
+	if dearer == 0 {
+		t.Error("money never made a stage slower")
+	}
+}
+
+// each calls with all ways to divide.
+func (w *division) each(look func(count []int)) {
 	count := make([]int, len(w.data))
 	var try func(k, left int)
 	try = func(k, left int) {
 		if k == len(count) {
-			if x, bytes := w.of(count); x < z*(1-1e-12) || x <= z*(1+1e-12) && bytes < moved {
-				z, moved = min(x, z), bytes
-			}
+			look(count)
 			return
 		}
 		for m := 0; m <= min(left, w.room[k]); m++ {
@@ -132,7 +198,6 @@ func (w *division) best() (z, moved float64) {
 		count[k] = 0
 	}
 	try(0, w.n)
-	return z, moved
 }
 
 // TestDelayWaits checks delay scheduling (Zaharia et al., EuroSys 2010): tasks at home at site 0 wait 3 s for its one slot before they go to site 1, each anew after a local start.

@@ -148,6 +148,7 @@ func NewRanking(a Args) Ranking {
 func (o *Order) Observe(v *sched.View, ev *sched.Event) {
 	if o.siting != nil {
 		o.siting.observe(v, ev)
+		o.recall(v)
 	}
 	switch ev.Kind {
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.TimerFired, sched.AttemptBegan, sched.AttemptProgress, sched.DataFetched:

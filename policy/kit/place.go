@@ -78,12 +78,21 @@ func (p *Places) forgetStage(st *sched.Stage) {
 // and the task has had as many attempts as machines are up, so that there may be none to wait for (on a single
 // machine, always), any free machine will do.
 func (p *Places) Unused(v *sched.View, t sched.TaskID, from sched.MachineID) (sched.MachineID, bool) {
-	m, ok := v.FreeMachine(from)
+	m, ok := freeFor(v, t, from)
 	for ok && p.ran(v, t, m) {
-		m, ok = v.FreeMachine(m + 1)
+		m, ok = freeFor(v, t, m+1)
 	}
 	if !ok && p.tried(v, t) >= p.up {
-		return v.FreeMachine(from)
+		return freeFor(v, t, from)
+	}
+	return m, ok
+}
+
+// freeFor returns the first free machine from id from on at a site where data of the task may be.
+func freeFor(v *sched.View, t sched.TaskID, from sched.MachineID) (sched.MachineID, bool) {
+	m, ok := v.FreeMachine(from)
+	for ok && !v.Sites().Allows(t, v.Machine(m).Site) {
+		m, ok = v.FreeMachine(m + 1)
 	}
 	return m, ok
 }
@@ -107,10 +116,10 @@ func (p *Places) ran(v *sched.View, t sched.TaskID, m sched.MachineID) bool {
 }
 
 // Elsewhere returns the first free machine on which a task does not run, or else the first free one; ok is false if
-// no slot is free. It is where a policy puts a clone that has no better idea.
+// no slot is free where data of the task may be. It is where a policy puts a clone that has no better idea.
 func Elsewhere(v *sched.View, t sched.TaskID) (sched.MachineID, bool) {
-	first, found := v.FreeMachine(0)
-	for m, ok := first, found; ok; m, ok = v.FreeMachine(m + 1) {
+	first, found := freeFor(v, t, 0)
+	for m, ok := first, found; ok; m, ok = freeFor(v, t, m+1) {
 		if !RunsOn(v, t, m) {
 			return m, true
 		}

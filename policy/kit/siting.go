@@ -8,8 +8,8 @@ type Placer interface {
 	Observe(v *sched.View, ev *sched.Event)
 
 	// Plan appends sites for pending tasks of a job, which is the next in the order, and of whose tasks each is there
-	// once; nothing where they had better wait. There is a free slot somewhere. Each place is free when those before
-	// it are taken.
+	// once; nothing where they had better wait. A task's site is one that Sites.Allows. There is a free slot somewhere.
+	// Each place is free when those before it are taken.
 	Plan(v *sched.View, j sched.JobID, to []Placement) []Placement
 
 	// Wake returns the instant at which plan may answer otherwise although nothing happens, sched.Never if there is
@@ -39,6 +39,9 @@ func (o Order) PlacedBy(p Placer, stays bool) Order {
 	o.siting = &siting{by: p, stays: stays}
 	return o
 }
+
+// Confines tells whether the order starts every attempt only where data of its task may be, see sched.Confiner.
+func (o *Order) Confines() bool { return o.siting != nil }
 
 // Placing returns what chooses the sites, nil where a task starts at the first free slot.
 func (o *Order) Placing() Placer {
@@ -97,12 +100,18 @@ func (o *Order) nextSited(v *sched.View) (t sched.TaskID, m sched.MachineID, ok 
 		}
 	}
 	if !ok {
-		for _, j := range s.aside {
-			o.Touch(v, j)
-		}
-		s.aside = s.aside[:0]
+		o.recall(v)
 	}
 	return t, m, ok
+}
+
+// recall puts the jobs that were to wait for now back into the order: when all have had their turn, and when something
+// has happened since, for who gave away the last slot asked no further.
+func (o *Order) recall(v *sched.View) {
+	for _, j := range o.siting.aside {
+		o.Touch(v, j)
+	}
+	o.siting.aside = o.siting.aside[:0]
 }
 
 // NextOf returns a pending task of a job and the free machine that it gets; ok is false if there is none of either.

@@ -17,6 +17,7 @@ type Subject struct {
 	Progress       bool // decides by reported progress
 	WorkConserving bool // leaves no slot free while a task waits
 	AtSites        bool // chooses between sites
+	Money          bool // and weighs prices
 }
 
 // Of returns the policy of an entry with parameters in the form param=value,param=value.
@@ -39,6 +40,7 @@ func Of(tb testing.TB, e *kit.Entry, params string) *Subject {
 		// delay and iridium let a slot wait for a task that is to run there
 		WorkConserving: e.WorkConserving && sites != "delay" && sites != "iridium",
 		AtSites:        e.Needs.Sites || sites != "" && sites != "any",
+		Money:          e.Param("money") != nil && args.Float("money") > 0,
 	}
 }
 
@@ -52,6 +54,7 @@ type Seen struct{ Clones, Retried int }
 //	every job ends, also where attempts fail, machines are lost, clocks are late, reports come twice or are wrong, and attempts wait before they begin
 //	the same world twice gives the same decisions
 //	no slot stays free while a task waits, if the entry says WorkConserving
+//	no attempt is where data of its task may not be, if the policy chooses sites
 //	jobs end just as well where no clone is allowed, with one attempt a task
 //	a policy can take over where another left off, and hand over, whatever runs, waits or is paused
 //	jobs are paused and continued, and their rank changes
@@ -79,6 +82,7 @@ func Run(t *testing.T, e *kit.Entry, settings ...string) (seen Seen) {
 			if s.AtSites {
 				t.Run("sites", func(t *testing.T) { Sites(t, s, 40) })
 			}
+			t.Run("confined", func(t *testing.T) { Confined(t, s, 40) })
 			t.Run("pauses", func(t *testing.T) { Pauses(t, s, few) })
 			t.Run("bounds", func(t *testing.T) { Bounds(t, s, 3*few) })
 			t.Run("take up", func(t *testing.T) {

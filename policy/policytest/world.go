@@ -41,6 +41,7 @@ type World struct {
 	again   int                 // how often a job that has failed is retried
 	retried map[sched.JobID]int // how often it was
 	ended   []sched.JobID       // to be retired
+	priced  bool                // links and slots have prices
 	sites   int                 // connected, see Connect; machines have them in turn, tasks read data there
 }
 
@@ -332,6 +333,9 @@ func (w *World) Connect(sites int) {
 	n := &sched.Network{Names: make([]string, sites), Bandwidth: make([]float64, sites*sites)}
 	for i := range n.Bandwidth {
 		n.Bandwidth[i] = float64(int(1e6) << (i * 7 % 5))
+	}
+	if w.priced {
+		price(n)
 	}
 	if err := w.Core.Connect(n); err != nil {
 		w.tb.Fatal(err)

@@ -20,6 +20,7 @@ type Batch struct {
 type Batched struct {
 	ID       sched.TaskID
 	Stage    sched.StageID
+	Zone     int32 // see sched.Sites.Zone
 	bytes    float64
 	from, to int32
 }
@@ -64,6 +65,10 @@ func (b *Batch) enqueue(v *sched.View, q *queued, t sched.TaskID) {
 // Gather collects pending tasks of a stage: all, or if these are more than most, those that read most.
 func (b *Batch) Gather(v *sched.View, s sched.StageID, most int) {
 	stage, from := v.Stage(s), len(b.Tasks)
+	if v.Sites().Confined(stage.Job) {
+		b.gatherZones(v, s)
+		return
+	}
 	if int(stage.Pending) <= most {
 		for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
 			b.Add(v, s, t)
@@ -84,9 +89,43 @@ func (b *Batch) Gather(v *sched.View, s sched.StageID, most int) {
 	}
 }
 
+// gatherZones collects the pending tasks of a stage of a job whose data may not be everywhere: of those that may run at
+// the same sites no more than have a free slot there, those that read most. All pending tasks are looked at.
+func (b *Batch) gatherZones(v *sched.View, s sched.StageID) {
+	from := len(b.Tasks)
+	for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
+		b.Add(v, s, t)
+	}
+	all := b.Tasks[from:]
+	slices.SortFunc(all, func(x, y Batched) int {
+		return cmp.Or(cmp.Compare(x.Zone, y.Zone), cmp.Compare(y.bytes, x.bytes), cmp.Compare(x.ID, y.ID))
+	})
+	kept, room := all[:0], 0
+	for i, x := range all {
+		if i == 0 || x.Zone != all[i-1].Zone {
+			room = freeIn(v, x.ID)
+		}
+		if room > 0 {
+			room--
+			kept = append(kept, x)
+		}
+	}
+	b.Tasks = b.Tasks[:from+len(kept)]
+}
+
+// freeIn returns the free slots at sites where a task may run.
+func freeIn(v *sched.View, t sched.TaskID) (free int) {
+	for k := range sched.SiteID(v.Sites().Len()) {
+		if v.Sites().Allows(t, k) {
+			free += v.Sites().FreeSlots(k)
+		}
+	}
+	return free
+}
+
 // Add puts a pending task of a stage into the batch.
 func (b *Batch) Add(v *sched.View, s sched.StageID, t sched.TaskID) {
-	x := Batched{ID: t, Stage: s, from: int32(len(b.sources))}
+	x := Batched{ID: t, Stage: s, Zone: v.Sites().Zone(t), from: int32(len(b.sources))}
 	b.sources = v.Sites().AppendSources(b.sources, t)
 	x.to = int32(len(b.sources))
 	for _, y := range b.Of(&x) {
@@ -120,9 +159,9 @@ func (b *Batch) Cut(n int) {
 	b.Tasks = b.Tasks[:n]
 }
 
-// Compare sorts tasks by stage and by what they read.
+// Compare sorts tasks by stage, by where they may run, and by what they read.
 func (b *Batch) Compare(x, y *Batched) int {
-	if c := cmp.Compare(x.Stage, y.Stage); c != 0 {
+	if c := cmp.Or(cmp.Compare(x.Stage, y.Stage), cmp.Compare(x.Zone, y.Zone)); c != 0 {
 		return c
 	}
 	return slices.CompareFunc(b.Of(x), b.Of(y), func(s, t sched.Source) int { return cmp.Or(cmp.Compare(s.Site, t.Site), cmp.Compare(s.Bytes, t.Bytes)) })

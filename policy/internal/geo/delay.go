@@ -7,11 +7,14 @@ package geo
 //	             a pending task at least as local as level starts, the most local first; then level := locality of that task, timer := now
 //
 // Tasks that read nothing are at home everywhere. A task that has waited long enough goes to the site with the most
-// free slots.
+// free slots. Sites where data of a task may not be are none for it: it is at home where it reads most among the
+// others.
 //
 // An event costs what it makes pending; a plan costs O(sites where the stage's tasks are at home).
 
 import (
+	"slices"
+
 	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -32,9 +35,11 @@ type delayStage struct {
 	homes    []home
 }
 
-// home is a queue of tasks, numbers plus 1, 0 for none; everywhere is that of tasks without data.
+// home is a queue of tasks that may run at the same sites, numbers plus 1, 0 for none; everywhere is that of tasks
+// without data.
 type home struct {
 	site        sched.SiteID
+	zone        int32
 	everywhere  bool
 	first, last uint32
 }
@@ -86,13 +91,17 @@ func (p *Delay) remake(v *sched.View, s sched.StageID) {
 
 func (p *Delay) enqueue(v *sched.View, st *delayStage, t sched.TaskID) {
 	p.sources = v.Sites().AppendSources(p.sources[:0], t)
+	zone := v.Sites().Zone(t)
+	if zone != 0 {
+		p.sources = slices.DeleteFunc(p.sources, func(x sched.Source) bool { return !v.Sites().Allows(t, x.Site) })
+	}
 	site, some := nearest(p.sources)
 	i := 0
-	for i < len(st.homes) && (st.homes[i].site != site || st.homes[i].everywhere == some) {
+	for i < len(st.homes) && (st.homes[i].site != site || st.homes[i].everywhere == some || st.homes[i].zone != zone) {
 		i++
 	}
 	if i == len(st.homes) {
-		st.homes = append(st.homes, home{site: site, everywhere: !some})
+		st.homes = append(st.homes, home{site: site, zone: zone, everywhere: !some})
 	}
 	h := &st.homes[i]
 	*p.behind.At(t) = 0
@@ -131,16 +140,16 @@ func (p *Delay) offer(v *sched.View, st *delayStage) (sched.TaskID, sched.SiteID
 		if h.first == 0 {
 			continue
 		}
-		if waits == nil {
-			waits = h
+		site := h.site
+		if h.everywhere {
+			site = roomiest(v, h)
 		}
-		if h.everywhere || v.Sites().FreeSlots(h.site) > 0 {
-			site := h.site
-			if h.everywhere {
-				site = roomiest(v)
-			}
+		if v.Sites().FreeSlots(site) > 0 {
 			st.anywhere, st.timer = false, v.Now()
 			return p.take(h), site, true
+		}
+		if waits == nil && v.Sites().FreeSlots(roomiest(v, h)) > 0 {
+			waits = h
 		}
 	}
 	if waits == nil {
@@ -152,15 +161,16 @@ func (p *Delay) offer(v *sched.View, st *delayStage) (sched.TaskID, sched.SiteID
 		return 0, 0, false
 	}
 	st.timer = v.Now()
-	return p.take(waits), roomiest(v), true
+	site := roomiest(v, waits)
+	return p.take(waits), site, true
 }
 
-// roomiest returns the site with the most free slots.
-func roomiest(v *sched.View) (best sched.SiteID) {
+// roomiest returns the site with the most free slots where the tasks of a queue may run.
+func roomiest(v *sched.View, h *home) (best sched.SiteID) {
 	most := -1
-	for k := range v.Sites().Len() {
-		if n := v.Sites().FreeSlots(sched.SiteID(k)); n > most {
-			best, most = sched.SiteID(k), n
+	for k := range sched.SiteID(v.Sites().Len()) {
+		if n := v.Sites().FreeSlots(k); n > most && v.Sites().Allows(sched.TaskID(h.first-1), k) {
+			best, most = k, n
 		}
 	}
 	return best

@@ -36,6 +36,7 @@ var LinkParams = []kit.Param{
 	{Name: "weight", Kind: kit.Float, Default: "5", Min: 1e-3, Max: 1e6, Help: "weight of the prior, in observations"},
 	{Name: "contention", Kind: kit.Choice, Default: "weighed", Choices: []string{"weighed", "ignored"}, Help: "where links are shared: whether fetches under way count; for policies that know how long tasks run, also whether a task waits for a slot at its data if it is sooner done there"},
 	{Name: "bandwidth", Kind: kit.Float, Default: "12.5e6", Min: 1, Max: 1e15, Help: "bytes per second assumed of a link until it has carried data"},
+	moneyParam,
 }
 
 // LinkWatch learns how fast links are.
@@ -44,6 +45,7 @@ type LinkWatch struct {
 	Weighs bool // the other fetches, where links are shared
 	weight float64
 	prior  float64 // seconds per byte
+	money  float64 // seconds that a unit of it is worth
 	fading
 	traffic traffic
 
@@ -86,7 +88,7 @@ type gate struct {
 // NewLinkWatch returns a profiler of links with the parameters LinkParams.
 func NewLinkWatch(a kit.Args) LinkWatch {
 	return LinkWatch{
-		Truth: a.Bool("truth"), Weighs: a.Choice("contention") == "weighed", weight: a.Float("weight"), prior: 1 / a.Float("bandwidth"), fading: fading{memory: a.Span("memory").Seconds(), one: 1},
+		Truth: a.Bool("truth"), Weighs: a.Choice("contention") == "weighed", weight: a.Float("weight"), money: a.Float("money"), prior: 1 / a.Float("bandwidth"), fading: fading{memory: a.Span("memory").Seconds(), one: 1},
 	}
 }
 

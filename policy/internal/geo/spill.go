@@ -6,10 +6,11 @@ package geo
 //
 //	W_h(r) + p E[s_h] + d_h  <  p E[s_k] + d_k
 //
-// for a site h where it reads and no slot is free. W_h(r) is when the r-th of those that wait there gets a slot: when
-// the r-th of the attempts there is expected to end, given its age, and another p E[s_h] for each round of all slots
-// before. r counts the tasks told to wait since Survey, so tasks spill until that is as slow as waiting. Both papers,
-// Flutter and GeoClone, let each fetch have its link to itself; there and with contention=ignored no task waits.
+// for a site h where it reads and no slot is free; both sides with their prices, see money.go. W_h(r) is when the r-th
+// of those that wait there gets a slot: when the r-th of the attempts there is expected to end, given its age, and
+// another p E[s_h] for each round of all slots before. r counts the tasks told to wait since Survey, so tasks spill
+// until that is as slow as waiting. Both papers, Flutter and GeoClone, let each fetch have its link to itself; there
+// and with contention=ignored no task waits.
 
 import (
 	"math"
@@ -59,7 +60,7 @@ func (w *SiteWatch) Survey(v *sched.View) {
 
 // Goes tells whether a task of mean p had better start at a site with a free slot than wait for one at its data. Its
 // fetches count from then on, or else that it waits.
-func (w *SiteWatch) Goes(v *sched.View, sources []sched.Source, p float64, to sched.SiteID) bool {
+func (w *SiteWatch) Goes(v *sched.View, t sched.TaskID, sources []sched.Source, p float64, to sched.SiteID) bool {
 	if !w.Weighs(v) {
 		return true
 	}
@@ -69,16 +70,23 @@ func (w *SiteWatch) Goes(v *sched.View, sources []sched.Source, p float64, to sc
 			continue
 		}
 		wait, ok := w.wait(x.Site, p)
-		if e := wait + p*w.Laws[x.Site].Mean + w.Links.FetchTo(v, sources, x.Site); ok && e < least {
+		if e := wait + w.Objective(v, t, sources, p, x.Site); ok && e < least {
 			home, least = x.Site, e
 		}
 	}
-	if least < p*w.Laws[to].Mean+w.Links.FetchTo(v, sources, to) {
+	if least < w.Objective(v, t, sources, p, to) {
 		w.held[home]++
 		return false
 	}
 	w.Starts(v, sources, p, to)
 	return true
+}
+
+// Objective returns the seconds that an attempt of a task of mean p is expected to take at a site, and what it costs
+// beside.
+func (w *SiteWatch) Objective(v *sched.View, t sched.TaskID, sources []sched.Source, p float64, k sched.SiteID) float64 {
+	e := p*w.Laws[k].Mean + w.Links.FetchTo(v, sources, k)
+	return e + w.Links.Toll(v, t, sources, k, e)
 }
 
 // Starts counts an attempt that is about to start at a site, of a task of mean p.

@@ -7,7 +7,8 @@ import (
 )
 
 // Transport is the problem of sending supplies to sites of limited room: supply[g] units of group g, each at cost(g, k)
-// if it goes to site k, which takes room[k] at most. Units of a group are alike. The room is enough for all.
+// if it goes to site k, which takes room[k] at most. Units of a group are alike. Units for which there is no room stay
+// out, those of later groups first: as many go as can.
 //
 // It is solved by successive shortest paths: unit by unit, or as many at once as the path takes, each new one pushes
 // others on from sites that are full, along the path that is cheapest (Jonker and Volgenant, Computing 38, 1987, for
@@ -53,15 +54,15 @@ func (x *Transport) Group(supply int32) []float64 {
 }
 
 // Solve finds the answer with the least cost of the dearest unit and, among those, of the least sum: the first two
-// levels of Flutter's lexicographic problem (Hu, Li and Luo, INFOCOM 2016). It returns that cost, +Inf if costs allow
-// no answer at all.
+// levels of Flutter's lexicographic problem (Hu, Li and Luo, INFOCOM 2016). It returns that cost. What stays out is
+// taken from Supply: a unit for which there is no path when it is its turn has none later either, for to send units is
+// to choose from a transversal matroid.
 func (x *Transport) Solve() (dearest float64) {
 	if dearest = x.cheapest(); !math.IsNaN(dearest) {
 		return dearest
 	}
-	if dearest = x.send(true, math.Inf(1)); !math.IsInf(dearest, 1) {
-		x.send(false, dearest)
-	}
+	dearest = x.send(true, math.Inf(1))
+	x.send(false, dearest)
 	return dearest
 }
 
@@ -78,7 +79,7 @@ func (x *Transport) cheapest() (dearest float64) {
 					best = k
 				}
 			}
-			if x.left[best] == 0 {
+			if x.left[best] == 0 || math.IsInf(costs[best], 1) {
 				return math.NaN()
 			}
 			m := min(n, x.left[best])
@@ -98,14 +99,15 @@ func (x *Transport) begin() {
 }
 
 // send finds the least cost of the dearest unit, or the least sum of costs where no unit may cost more than most. It
-// returns the cost of the dearest unit, +Inf if there is no answer.
+// returns the cost of the dearest unit.
 func (x *Transport) send(byDearest bool, most float64) (dearest float64) {
 	x.begin()
 	for g := range x.Supply {
 		for n := x.Supply[g]; n > 0; {
 			end := x.path(int32(g), byDearest, most)
 			if end < 0 {
-				return math.Inf(1)
+				x.Supply[g] -= n
+				break
 			}
 			dearest = max(dearest, x.near[end])
 			if !byDearest {

@@ -3,13 +3,15 @@ package geo
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
-// enumerate looks at every answer of a problem: the least cost of the dearest unit, the least sum under that, and the least sum at all; +Inf without answer.
-func enumerate(x *Transport) (dearest, sumUnder, sum float64) {
+// enumerate looks at every answer of a problem: how many units of each group go, the earlier groups first, the least cost of the dearest unit, the least sum under that, and the least
+// sum at all.
+func enumerate(x *Transport) (goes []int32, dearest, sumUnder, sum float64) {
 	room := append([]int32(nil), x.Room...)
-	dearest, sumUnder, sum = math.Inf(1), math.Inf(1), math.Inf(1)
+	sent := make([]int32, len(x.Supply))
 	var place func(g int, left int32, worst, total float64)
 	place = func(g int, left int32, worst, total float64) {
 		for g < len(x.Supply) && left == 0 {
@@ -18,6 +20,12 @@ func enumerate(x *Transport) (dearest, sumUnder, sum float64) {
 			}
 		}
 		if g == len(x.Supply) {
+			switch slices.Compare(sent, goes) {
+			case -1:
+				return
+			case 1:
+				goes, dearest, sumUnder, sum = slices.Clone(sent), math.Inf(1), math.Inf(1), math.Inf(1)
+			}
 			if worst < dearest || worst == dearest && total < sumUnder {
 				dearest, sumUnder = worst, total
 			}
@@ -27,13 +35,16 @@ func enumerate(x *Transport) (dearest, sumUnder, sum float64) {
 		for k := range room {
 			if c := x.costs[g*x.Sites+k]; room[k] > 0 && !math.IsInf(c, 1) {
 				room[k]--
+				sent[g]++
 				place(g, left-1, max(worst, c), total+c)
+				sent[g]--
 				room[k]++
 			}
 		}
+		place(g, left-1, worst, total) // it stays out
 	}
 	place(0, x.Supply[0], 0, 0)
-	return dearest, sumUnder, sum
+	return goes, dearest, sumUnder, sum
 }
 
 // total returns the sum and the dearest unit of the answer, and whether it is one.
@@ -68,7 +79,7 @@ func (x *Transport) total(t *testing.T) (sum, dearest float64) {
 // paths that push others on where prices matter are rare.
 func TestTransportAgainstEnumeration(t *testing.T) {
 	var x Transport
-	crowded := 0
+	crowded, out := 0, 0
 	r := rand.New(rand.NewPCG(7, 7))
 	for range 20_000 {
 		sites, groups := 1+r.IntN(4), 1+r.IntN(3)
@@ -87,14 +98,16 @@ func TestTransportAgainstEnumeration(t *testing.T) {
 			x.Room[k] = int32(r.IntN(3))
 			need -= x.Room[k]
 		}
-		x.Room[r.IntN(sites)] += max(0, need)
-		dearest, sumUnder, sum := enumerate(&x)
-		got := x.Solve()
-		if got != dearest {
-			t.Fatalf("dearest %v, want %v: %+v", got, dearest, x)
+		if r.IntN(4) > 0 {
+			x.Room[r.IntN(sites)] += max(0, need)
 		}
-		if math.IsInf(dearest, 1) {
-			continue
+		goes, dearest, sumUnder, sum := enumerate(&x)
+		if !slices.Equal(goes, x.Supply) {
+			out++
+		}
+		got := x.Solve()
+		if got != dearest || !slices.Equal(x.Supply, goes) {
+			t.Fatalf("dearest %v of %v, want %v of %v: %+v", got, x.Supply, dearest, goes, x)
 		}
 		if s, d := x.total(t); math.Abs(s-sumUnder) > 1e-9 || d != dearest {
 			t.Fatalf("sum %v and dearest %v, want %v and %v: %+v", s, d, sumUnder, dearest, x)
@@ -106,6 +119,9 @@ func TestTransportAgainstEnumeration(t *testing.T) {
 		if s, _ := x.total(t); math.Abs(s-sum) > 1e-9 {
 			t.Fatalf("sum %v, want %v: %+v", s, sum, x)
 		}
+	}
+	if out < 1000 {
+		t.Errorf("only %d problems where units stay out", out)
 	}
 	if crowded < 5000 {
 		t.Errorf("only %d problems where cheapest sites are full", crowded)
