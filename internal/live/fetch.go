@@ -125,9 +125,12 @@ func (h *history) tally(v *sched.View, facts []sched.Event) {
 		if f := &facts[i]; f.Kind == sched.DataFetched {
 			to := int(v.Machine(f.Machine).Site)
 			for len(h.fetched) <= to {
-				h.fetched = append(h.fetched, 0)
+				h.fetched = append(h.fetched, fetched{})
 			}
-			h.fetched[to] += f.Bytes
+			h.fetched[to].bytes += f.Bytes
+			if n := v.Sites().Network(); n != nil {
+				h.fetched[to].paid += n.Toll(f.Site, sched.SiteID(to), f.Bytes)
+			}
 		}
 	}
 }

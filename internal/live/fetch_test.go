@@ -17,6 +17,8 @@ func TestFetch(t *testing.T) {
 	story(t, func(t *testing.T, path string) {
 		h := header(2, 0, 4, 1)
 		apart(h)
+		// 1 for 1000 bytes from the first site to the second, half of it back, and 1 for a second of a slot at the second
+		h.Network.Price, h.Network.Rent = []sched.Money{0, 1e6 * sched.Unit, 5e5 * sched.Unit, 0}, []sched.Money{0, 3600 * sched.Unit}
 		exec := newFake(t, newDisk(), alike(10*ms))
 		begun := map[place]sched.Time{}
 		r := create(t, path, h, never)
@@ -35,7 +37,7 @@ func TestFetch(t *testing.T) {
 		if s.Flow != at(46) {
 			t.Errorf("took %v, want 46 ms", s.Flow)
 		}
-		sites := []SiteSummary{{"site0", 2, 3, 0.043, 1000}, {"site1", 2, 2, 0.046, 2000}}
+		sites := []SiteSummary{{"site0", 2, 3, 0.043, 1000, 0.5}, {"site1", 2, 2, 0.046, 2000, 2.046}}
 		if d := cmp.Diff(sites, s.Sites); d != "" {
 			t.Errorf("sites (-want +got):\n%s", d)
 		}

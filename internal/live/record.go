@@ -45,8 +45,14 @@ type history struct {
 	jobs     map[sched.JobID]*Job // those that are not retired
 	running  map[sched.AttemptID]spot
 	launches int
-	fetched  []int64    // bytes that have come to each site
+	fetched  []fetched  // by site: what has come to it
 	wake     sched.Time // the last Wake
+}
+
+// fetched is bytes from other sites, and what they cost.
+type fetched struct {
+	bytes int64
+	paid  sched.Money
 }
 
 // spot is where an attempt that runs stands.

@@ -57,6 +57,7 @@ type SiteSummary struct {
 	Tasks   int     // whose winners ran there
 	Seconds float64 // of slots that attempts held, winners or not
 	Bytes   int64   // that came from other sites
+	Money   float64 // that these and the slots cost, if they have prices
 }
 
 // Summary sums up a job as it stands.
@@ -193,11 +194,11 @@ func (j *Job) sites() []SiteSummary {
 	if h.Network == nil {
 		return nil
 	}
-	all := make([]SiteSummary, h.Network.Sites())
+	all, paid := make([]SiteSummary, h.Network.Sites()), make([]sched.Money, h.Network.Sites())
 	for i := range all {
 		all[i].Name = h.Network.Names[i]
 		if i < len(fetched) {
-			all[i].Bytes = fetched[i]
+			all[i].Bytes, paid[i] = fetched[i].bytes, fetched[i].paid
 		}
 	}
 	for _, m := range h.Machines {
@@ -205,11 +206,16 @@ func (j *Job) sites() []SiteSummary {
 	}
 	for i := range j.records {
 		rec := &j.records[i]
-		site := &all[h.Machines[rec.Machine].Site]
+		k := h.Machines[rec.Machine].Site
+		site := &all[k]
 		site.Seconds += rec.Seconds()
+		paid[k] += h.Network.Hire(k, max(0, rec.Stop-rec.Start))
 		if rec.End == Won {
 			site.Tasks++
 		}
+	}
+	for i := range all {
+		all[i].Money = paid[i].Units()
 	}
 	return all
 }

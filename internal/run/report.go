@@ -103,6 +103,7 @@ type runSite struct {
 	Tasks   int     `json:"tasks"` // whose winners ran there
 	Seconds float64 `json:"busy_seconds"`
 	Bytes   int64   `json:"fetched_bytes"` // from other sites
+	Money   float64 `json:"money,omitempty"`
 }
 
 // WriteText writes the result for people.

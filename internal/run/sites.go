@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -166,10 +167,19 @@ func (r *runSites) slower(h *trace.JournalHeader) func(live.Attempt) float64 {
 
 // siteTable is a line for each site.
 func siteTable(sites []live.SiteSummary) string {
-	t := show.NewTable("site", "slots", "tasks", "busy seconds", "fetched")
-	t.AlignRight(2, 5)
+	header := []any{"site", "slots", "tasks", "busy seconds", "fetched"}
+	priced := slices.ContainsFunc(sites, func(s live.SiteSummary) bool { return s.Money > 0 })
+	if priced {
+		header = append(header, "money")
+	}
+	t := show.NewTable(header...)
+	t.AlignRight(2, len(header))
 	for _, s := range sites {
-		t.Row(s.Name, s.Slots, s.Tasks, fmt.Sprintf("%.2f", s.Seconds), show.Bytes(s.Bytes))
+		row := []any{s.Name, s.Slots, s.Tasks, fmt.Sprintf("%.2f", s.Seconds), show.Bytes(s.Bytes)}
+		if priced {
+			row = append(row, fmt.Sprintf("%.6f", s.Money))
+		}
+		t.Row(row...)
 	}
 	return t.String()
 }

@@ -32,38 +32,39 @@ type clusterJSON struct {
 
 // RunFigures are what one run of a policy has shown. Nil is where there is nothing to say.
 type RunFigures struct {
-	Policy            string       `json:"policy"`
-	Class             string       `json:"class,omitempty"` // of jobs that the row is of
-	Run               int          `json:"run"`
-	MeanFlowSeconds   *float64     `json:"mean_flow_seconds"`
-	MedianFlowSeconds *float64     `json:"median_flow_seconds"`
-	P90FlowSeconds    *float64     `json:"p90_flow_seconds"`
-	P99FlowSeconds    *float64     `json:"p99_flow_seconds"`
-	MaxFlowSeconds    *float64     `json:"max_flow_seconds"`
-	MeanSlowdown      *float64     `json:"mean_slowdown"`
-	MakespanSeconds   float64      `json:"makespan_seconds"`
-	Attempts          int          `json:"attempts"`
-	Clones            int          `json:"clones"`
-	FruitfulSeconds   float64      `json:"fruitful_seconds"`
-	FruitlessSeconds  float64      `json:"fruitless_seconds"`
-	UtilisationRatio  float64      `json:"utilisation_ratio"`
-	DeadlineMetRatio  *float64     `json:"deadline_met_ratio"` // nil if no job has a deadline
-	Events            int64        `json:"events"`
-	WallSeconds       *float64     `json:"wall_seconds"`
-	EventsPerSecond   *float64     `json:"events_per_second"`
-	JobsSucceeded     int          `json:"jobs_succeeded"`
-	JobsFailed        int          `json:"jobs_failed"`            // or were given up or cancelled
-	Progress          string       `json:"progress"`               // that the policy was told
-	Durations         string       `json:"durations"`              // that it went by: finished, all, known
-	ClonesWithheld    int          `json:"clones_withheld"`        // by the limits, from policies that bound themselves
-	LaunchDelay       string       `json:"launch_delay,omitempty"` // a span, or a law of seconds
-	Overheads         string       `json:"overheads,omitempty"`
-	ValuePossible     *float64     `json:"value_possible"` // of jobs with deadlines, nil if no job has one
-	ValueWon          *float64     `json:"value_won"`
-	TardinessCost     *float64     `json:"tardiness_cost"`
-	JobsDropped       int          `json:"jobs_dropped"`      // at their deadlines, or given up by the policy
-	Cut               string       `json:"cut,omitempty"`     // what no figure is of
-	Classes           []RunFigures `json:"classes,omitempty"` // likewise; events and wall time are the run's
+	Policy            string   `json:"policy"`
+	Class             string   `json:"class,omitempty"` // of jobs that the row is of
+	Run               int      `json:"run"`
+	MeanFlowSeconds   *float64 `json:"mean_flow_seconds"`
+	MedianFlowSeconds *float64 `json:"median_flow_seconds"`
+	P90FlowSeconds    *float64 `json:"p90_flow_seconds"`
+	P99FlowSeconds    *float64 `json:"p99_flow_seconds"`
+	MaxFlowSeconds    *float64 `json:"max_flow_seconds"`
+	MeanSlowdown      *float64 `json:"mean_slowdown"`
+	MakespanSeconds   float64  `json:"makespan_seconds"`
+	Attempts          int      `json:"attempts"`
+	Clones            int      `json:"clones"`
+	FruitfulSeconds   float64  `json:"fruitful_seconds"`
+	FruitlessSeconds  float64  `json:"fruitless_seconds"`
+	UtilisationRatio  float64  `json:"utilisation_ratio"`
+	DeadlineMetRatio  *float64 `json:"deadline_met_ratio"` // nil if no job has a deadline
+	Events            int64    `json:"events"`
+	WallSeconds       *float64 `json:"wall_seconds"`
+	EventsPerSecond   *float64 `json:"events_per_second"`
+	JobsSucceeded     int      `json:"jobs_succeeded"`
+	JobsFailed        int      `json:"jobs_failed"`            // or were given up or cancelled
+	Progress          string   `json:"progress"`               // that the policy was told
+	Durations         string   `json:"durations"`              // that it went by: finished, all, known
+	ClonesWithheld    int      `json:"clones_withheld"`        // by the limits, from policies that bound themselves
+	LaunchDelay       string   `json:"launch_delay,omitempty"` // a span, or a law of seconds
+	Overheads         string   `json:"overheads,omitempty"`
+	ValuePossible     *float64 `json:"value_possible"` // of jobs with deadlines, nil if no job has one
+	ValueWon          *float64 `json:"value_won"`
+	TardinessCost     *float64 `json:"tardiness_cost"`
+	JobsDropped       int      `json:"jobs_dropped"` // at their deadlines, or given up by the policy
+	BillFigures
+	Cut     string       `json:"cut,omitempty"`     // what no figure is of
+	Classes []RunFigures `json:"classes,omitempty"` // likewise; events and wall time are the run's
 }
 
 // Figures is a policy over its runs. An interval is the half of its width; nil where there is one run only,
@@ -92,6 +93,8 @@ type Figures struct {
 	TardinessCost     *float64 `json:"tardiness_cost"`
 	TardinessCostCI95 *float64 `json:"tardiness_cost_ci95"`
 	JobsDropped       float64  `json:"jobs_dropped"`
+	BillFigures
+	MoneyCI95 *float64 `json:"money_ci95,omitempty"`
 
 	Intervals []FigureIntervals `json:"intervals"`
 	Classes   []ClassFigures    `json:"classes,omitempty"`
@@ -112,7 +115,7 @@ func (r *Result) figures(c *sim.Cell) RunFigures {
 		MakespanSeconds: c.Makespan, JobsSucceeded: c.Succeeded, JobsFailed: c.Failed, Progress: r.Told[c.Policy], Durations: r.Durations[c.Policy], ClonesWithheld: c.Withheld, LaunchDelay: r.LaunchDelay, Overheads: r.Overheads,
 		Attempts: c.Attempts, Clones: c.Clones, FruitfulSeconds: c.Fruitful, FruitlessSeconds: c.Fruitless,
 		UtilisationRatio: c.Utilisation, DeadlineMetRatio: show.Finite(deadlinesMet(c)), Events: c.Events,
-		JobsDropped: c.Dropped,
+		JobsDropped: c.Dropped, BillFigures: r.bill(func(of func(*sim.Cell) float64) float64 { return of(c) }),
 	}
 	if !r.NoTiming {
 		f.WallSeconds, f.EventsPerSecond = new(c.Wall.Seconds()), new(float64(c.Events)/max(c.Wall.Seconds(), 1e-9))
@@ -161,7 +164,10 @@ func (r *Result) Figures(policy int) Figures {
 		UtilisationRatio: mean(func(c *sim.Cell) float64 { return c.Utilisation }),
 		DeadlineMetRatio: show.Finite(mean(deadlinesMet)),
 	}
-	f.JobsDropped = mean(dropped)
+	f.JobsDropped, f.BillFigures = mean(dropped), r.bill(mean)
+	if r.priced() {
+		f.MoneyCI95 = show.Finite(r.Mean(policy, money).Half)
+	}
 	if c := &r.Cells[policy*r.Runs]; c.Deadlines > 0 {
 		won, cost := r.Mean(policy, valueWon), r.Mean(policy, tardinessCost)
 		f.ValuePossible, f.ValueWon, f.ValueWonCI95 = new(c.ValuePossible), new(won.Mean), show.Finite(won.Half)

@@ -58,6 +58,8 @@ type Manifest struct {
 	DeadlineSlack float64 `json:"deadline_slack"`
 	Cut           string  `json:"cut"`
 	By            string  `json:"by"`
+
+	Money string `json:"money,omitempty"` // the unit of the cluster's prices; the cluster's file is one of Files
 }
 
 // WorkloadIdentity says which workload it was, after filters, and before deadlines of --deadline-slack.
@@ -90,6 +92,7 @@ func (q *question) manifest(hash string, runs, machines, slots int) *Manifest {
 		ProgressNoise: q.Noise, ProgressError: cmp.Or(q.NoiseKind, Independent), DeadlineSlack: q.DeadlineSlack, Cut: cmp.Or(q.Request.Cut, "none"), By: q.By,
 	}
 	if q.Cluster != nil {
+		m.Money = moneyOf(q.Cluster)
 		m.SlotsPerMachine, m.Service = "", cmp.Or(q.Service, "recorded")
 	}
 	for k := range q.policies {

@@ -48,6 +48,9 @@ func (r *Result) WriteText(w io.Writer) error {
 	r.printWithheld(w)
 	r.printPortfolios(w)
 	r.printCluster(w)
+	if r.priced() {
+		fmt.Fprintf(w, "Money in %s: for bytes moved between sites and for slots while attempts have them, also of attempts that were killed.\n", r.Money)
+	}
 	if r.Runs > 1 {
 		fmt.Fprintf(w, "Means of %d repetitions; in brackets is the 95 %% interval, for differences that of the paired ratios.\n", r.Runs)
 		if r.equal() {
@@ -158,6 +161,9 @@ func (r *Result) WriteCSV(w io.Writer) error {
 	if r.LaunchDelay == "" {
 		without = append(without, "launch_delay")
 	}
+	if !r.priced() {
+		without = append(without, billColumns...)
+	}
 	type row struct {
 		RunFigures
 		Identity
@@ -192,6 +198,9 @@ func (r *Result) table() show.Table {
 	if r.valued() {
 		header = append(header, "value won", "tardiness cost", "dropped")
 	}
+	if r.priced() {
+		header = append(header, r.billHeader()...)
+	}
 	t := show.NewNumbers(header...)
 	for k := range r.Policies {
 		t.Row(r.row(k)...)
@@ -221,6 +230,9 @@ func (r *Result) row(policy int) []any {
 		amount := func(of func(*sim.Cell) float64) string { return amountOf(r.Mean(policy, of)) }
 		row = append(row, amount(valueWon), amount(tardinessCost), show.Number(mean(dropped)))
 	}
+	if r.priced() {
+		row = append(row, r.billRow(policy)...)
+	}
 	return row
 }
 
@@ -232,11 +244,14 @@ func (r *Result) valued() bool {
 	})
 }
 
-// amountOf writes a value and its interval.
-func amountOf(x sim.Estimate) string {
-	text := strconv.FormatFloat(x.Mean, 'f', 1, 64)
+// amountOf writes a value and its interval, priceOf an amount of money.
+func amountOf(x sim.Estimate) string { return rounded(x, 1) }
+func priceOf(x sim.Estimate) string  { return rounded(x, 3) }
+
+func rounded(x sim.Estimate, digits int) string {
+	text := strconv.FormatFloat(x.Mean, 'f', digits, 64)
 	if x.Half > 0 {
-		text += " ± " + strconv.FormatFloat(x.Half, 'f', 1, 64)
+		text += " ± " + strconv.FormatFloat(x.Half, 'f', digits, 64)
 	}
 	return text
 }

@@ -85,6 +85,7 @@ type Result struct {
 	Failures        string   // of machines; "" if none were asked for
 	Sizes           string   // of machines, if they differ; else ""
 	Overheads       string   // as asked for; "" if none are
+	Money           string   // the unit of the cluster's prices; "" if nothing has a price
 	LowerBound      float64  // of the mean flow time of any policy in seconds; 0 if nothing is known
 	Manifest        *Manifest
 	Until           float64      // see Request
@@ -137,7 +138,8 @@ type question struct {
 	pilots   pilots
 	cut      cut
 	by       *grouping
-	paces    bool // one of the policies sets the speed of the machines, so that no bound is known
+	paces    bool   // one of the policies sets the speed of the machines, so that no bound is known
+	loose    string // the first policy that chooses no sites and so may not have jobs whose data may not be everywhere
 }
 
 // Check finds what is wrong with a request, but for its workload and what only fits others. What it returns is a
@@ -199,6 +201,7 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 		res.Overheads = r.Overheads
 	}
 	if r.Cluster != nil {
+		res.Money = moneyOf(r.Cluster)
 		res.Machines, res.Slots = r.Cluster.Machines(), r.Cluster.Slots()
 	}
 	for i := range q.policies {
@@ -376,6 +379,9 @@ func (q *question) add(given string) error {
 	q.law = append(q.law, all.law)
 	q.full = append(q.full, all.full)
 	q.paces = q.paces || all.paces
+	if q.loose == "" && !all.confines {
+		q.loose = given
+	}
 	q.uses = append(q.uses, all.uses)
 	q.policies = append(q.policies, c)
 	return nil
@@ -388,6 +394,8 @@ type policyOf struct {
 	full  string // it, with all its parameters
 	uses  bool   // progress
 	paces bool
+
+	confines bool // see sched.Confiner
 }
 
 func (q *question) policyOf(given string) (p policyOf, err error) {
@@ -421,7 +429,7 @@ func (q *question) policyOf(given string) (p policyOf, err error) {
 	if err != nil {
 		return p, err
 	}
-	p.paces = sched.Paces(built)
+	p.paces, p.confines = sched.Paces(built), sched.Confines(built)
 	p.full = fullOf(strings.Join(specs, "/"))
 	p.make = func(seed uint64) (sched.Policy, error) {
 		p, err := policy.NewPerClass(spec, seed, classes)
@@ -447,6 +455,9 @@ func (q *question) fit() error {
 		if _, err := q.Cluster.Locate(w); err != nil {
 			return grammar.Wrong("cluster", err)
 		}
+		if err := q.confine(w); err != nil {
+			return err
+		}
 	}
 	if err := q.cut.fit(w); err != nil {
 		return grammar.Wrong("cut", err)
@@ -455,6 +466,14 @@ func (q *question) fit() error {
 		return grammar.Wrong("by", err)
 	}
 	return q.fitWorkload(w)
+}
+
+// confine finds a policy that may not have jobs whose data may not be everywhere.
+func (q *question) confine(w *trace.Workload) error {
+	if len(w.Rules) == 0 || q.loose == "" {
+		return nil
+	}
+	return wrong("policy", "%s does not choose sites, and data of %s may not be everywhere; expected a policy that does, such as geoclone, flutter, iridium, spark-geo or fair:sites=delay", q.loose, w.Name)
 }
 
 // fitWorkload gives a workload its classes of slots, and deadlines.
