@@ -21,6 +21,7 @@ type Progress struct {
 	// the error is drawn once for each attempt and is in all of its reports; else each report has one of its own
 	Persists bool
 	Odd      Oddity // what is wrong with reports beside
+	Loud     bool   // attempts of silent stages (trace.StageRow) report as well
 }
 
 // ParseProgress reads none, exact, the span between reports, or what is odd about them, see [ProgressUsage].
@@ -44,6 +45,11 @@ func ParseProgress(spec string) (Progress, error) {
 // leastError bounds 1+e from below: an estimate of the remaining time is never less than a hundredth of it, so that
 // it stays positive.
 const leastError = 0.01
+
+// silent tells whether an attempt never reports.
+func (s *Simulator) silent(r *running) bool {
+	return s.stages.Of(r.stage).silent && !s.o.Progress.Exact && !s.o.Progress.Loud
+}
 
 // misjudged returns a factor on the remaining time, or work, of an attempt as a report has it: 1+e with e ~ N(0,
 // Noise²).

@@ -156,6 +156,7 @@ type recording struct {
 	tasks    uint32
 	job      uint32 // number
 	law      int32
+	silent   bool
 }
 
 // begin makes everything ready for a run.
@@ -442,7 +443,7 @@ func (s *Simulator) submit() error {
 	stage := s.core.View().Job(id).FirstStage
 	for i, st := range s.w.StagesOf(j) {
 		*s.stages.At(stage + sched.StageID(i)) = recording{
-			first: first + sched.TaskID(offset), offset: offset, recorded: st.FirstTask, tasks: st.Tasks, job: s.w.Jobs[j].Number, law: st.Law,
+			first: first + sched.TaskID(offset), offset: offset, recorded: st.FirstTask, tasks: st.Tasks, job: s.w.Jobs[j].Number, law: st.Law, silent: st.Silent,
 		}
 		if offset += st.Tasks; len(s.w.Bytes) > 0 {
 			*s.writes.At(stage + sched.StageID(i)) = s.w.Writes(j, i)
@@ -496,7 +497,8 @@ func (s *Simulator) goesOn(r *running) bool {
 	if r.end <= s.now {
 		return false
 	}
-	if (s.now > r.begun || s.now == r.begun && s.o.Progress.Exact) && !s.hung(r) { // before that it has done nothing
+	// before that it has done nothing
+	if (s.now > r.begun || s.now == r.begun && s.o.Progress.Exact) && !s.hung(r) && !s.silent(r) {
 		s.reports = append(s.reports, s.word(r))
 	}
 	s.schedule(r)
@@ -562,7 +564,7 @@ func (s *Simulator) schedule(r *running) {
 	case r.begun == sched.Never:
 	case s.now < r.begun && (s.o.Progress.Exact || r.waits || s.o.Wait != nil):
 		due = min(due, r.begun)
-	case every > 0:
+	case every > 0 && !s.silent(r):
 		now := max(s.now, r.begun)
 		due = min(due, now+every-(now-r.begun)%every)
 	}

@@ -203,6 +203,29 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// TestSilentStages: attempts of silent stages report if reports are exact or for all.
+func TestSilentStages(t *testing.T) {
+	w := load(t, `{"stages":[{"durations_seconds":[10],"silent":true}]}`+"\n"+`{"stages":[{"durations_seconds":[10]}]}`)
+	for _, c := range []struct {
+		name string
+		p    Progress
+		want int
+	}{
+		{"none", Progress{}, 0},
+		{"every 4 s", Progress{Every: 4 * sched.Second}, 2},
+		{"every 4 s, from all", Progress{Every: 4 * sched.Second, Loud: true}, 4},
+		{"exact", Progress{Exact: true}, 2},
+	} {
+		for _, o := range []Options{{}, {Overheads: Overheads{Heartbeat: sched.Second}}} {
+			p := &watcher{}
+			o.Machines, o.Progress = 2, c.p
+			if simulate(t, w, p, o); len(p.at) != c.want {
+				t.Errorf("%s, %+v: reports at %v, want %d", c.name, o.Overheads, p.at, c.want)
+			}
+		}
+	}
+}
+
 // TestProgressAfterLaunch: what is done is reported as it is. A clone goes on from the half that the original will have done when the clone begins, at 12 s: it
 // has done 0.5 + 0.05 t of the task t seconds after that. The original is killed then.
 func TestProgressAfterLaunch(t *testing.T) {

@@ -42,6 +42,7 @@ type stageLine struct {
 	SD         float64         `json:"sd_seconds,omitempty"`
 	Law        string          `json:"law,omitempty"`
 	Resumable  bool            `json:"resumable,omitempty"`
+	Silent     bool            `json:"silent,omitempty"`
 	Class      string          `json:"class,omitempty"`
 	Input      int64           `json:"input_bytes,omitempty"`
 	Inputs     [][]siteLine    `json:"inputs,omitempty"`
@@ -183,7 +184,7 @@ func (in *reader) addStage(l *jobLine, i int) error {
 	if j := slices.IndexFunc(l.Stages[:i], func(o stageLine) bool { return o.Name == s.Name }); j >= 0 {
 		return in.wrong(field("name"), fmt.Errorf("expected a name of its own, stage %d has %q too", j, s.Name))
 	}
-	st := StageRow{FirstTask: uint32(len(w.Durations)), Law: -1, Name: in.names.add(s.Name), Resumable: s.Resumable, InputBytes: s.Input}
+	st := StageRow{FirstTask: uint32(len(w.Durations)), Law: -1, Name: in.names.add(s.Name), Resumable: s.Resumable, Silent: s.Silent, InputBytes: s.Input}
 	var err error
 	if st.Mean, err = checkSeconds(s.Mean); err != nil {
 		return in.wrong(field("mean_seconds"), err)

@@ -37,7 +37,7 @@ func (w *Workload) jobLine(j int) *jobLine {
 	stageNames := w.stageNames(j)
 	for i, st := range w.StagesOf(j) {
 		s := stageLine{
-			Name: stageNames[i], Need: int(st.Need), Mean: st.Mean.Seconds(), SD: st.SD.Seconds(), Resumable: st.Resumable,
+			Name: stageNames[i], Need: int(st.Need), Mean: st.Mean.Seconds(), SD: st.SD.Seconds(), Resumable: st.Resumable, Silent: st.Silent,
 			Input: st.InputBytes, Durations: secondsList(w.DurationsOf(&st)),
 		}
 		for _, in := range w.InputsOf(&st) {

@@ -49,8 +49,8 @@ var losses = [...]struct {
 		job := &w.Jobs[j]
 		return job.Priority != 0 || job.Weight != 0 && job.Weight != 1 || job.MinShare != 0 || job.MaxLive != 0 || job.Retries != 0
 	}},
-	{"stages that need only some of their tasks, or that can resume", "", func(w *Workload, j int) bool {
-		return anyStage(w, j, func(st *StageRow) bool { return st.Need != 0 && st.Need != st.Tasks || st.Resumable })
+	{"stages that need only some of their tasks, that can resume, or that report nothing", "", func(w *Workload, j int) bool {
+		return anyStage(w, j, func(st *StageRow) bool { return st.Need != 0 && st.Need != st.Tasks || st.Resumable || st.Silent })
 	}},
 	{"classes of slots", "", func(w *Workload, _ int) bool { return len(w.Classes) > 0 }},
 	{"names of jobs", TR, func(w *Workload, j int) bool { return w.Jobs[j].Name != 0 }},

@@ -18,12 +18,12 @@ func TestLost(t *testing.T) {
 		{"one of two", "0 1 1 1\n# x\n3 1 2 1", nil, []string{"the mean duration that schedulers know (1 of 2 jobs)"}},
 		{"everything", mapReduce, []string{
 			"the stages (1 of 1 jobs)", "dependencies (1 of 1 jobs)", "deadlines (1 of 1 jobs)",
-			"priorities, weights, shares or retries (1 of 1 jobs)", "stages that need only some of their tasks, or that can resume (1 of 1 jobs)",
+			"priorities, weights, shares or retries (1 of 1 jobs)", "stages that need only some of their tasks, that can resume, or that report nothing (1 of 1 jobs)",
 			"names of jobs (1 of 1 jobs)", "input sizes (1 of 1 jobs)", "laws of durations (1 of 1 jobs)",
 			"the durations or deviations that schedulers do not know (1 of 1 jobs)",
 		}, []string{
 			"dependencies (1 of 1 jobs)", "deadlines (1 of 1 jobs)",
-			"priorities, weights, shares or retries (1 of 1 jobs)", "stages that need only some of their tasks, or that can resume (1 of 1 jobs)",
+			"priorities, weights, shares or retries (1 of 1 jobs)", "stages that need only some of their tasks, that can resume, or that report nothing (1 of 1 jobs)",
 			"input sizes (1 of 1 jobs)", "laws of durations (1 of 1 jobs)", "the mean duration that schedulers know (1 of 1 jobs)",
 			"the durations or deviations that schedulers do not know (1 of 1 jobs)",
 		}},

@@ -57,6 +57,7 @@ type StageRow struct {
 	Law        int32       // index in Workload.Laws of the law that durations follow, -1 if none is stated
 	Name       uint32      // index in Workload.Names
 	Resumable  bool        // attempts can go on from a fraction of the work
+	Silent     bool        // attempts report no progress, as far as a simulation leaves that open
 	Class      sched.Class // index in Workload.Classes, 0 if that is empty
 	Mean, SD   sched.Time  // of an attempt's duration as far as a scheduler is told beforehand, else 0
 	InputBytes int64       // of all tasks together, 0 if not stated

@@ -37,6 +37,7 @@ type StageCourse struct {
 	Job, Stage       string
 	Submitted, Ended sched.Time
 	Parents          []string
+	Silent           bool // its attempts have reported no progress
 }
 
 // slotCount counts slots as machines come and go.

@@ -44,7 +44,7 @@ func TestSlotsOfSpark(t *testing.T) {
 		Application: "etl", Began: s, Ended: 6 * s, System: "spark", Version: "4.0.0",
 		Slots:    []SlotsFrom{{2 * s, 2}, {3 * s, 4}, {5 * s, 2}},
 		Jobs:     []JobCourse{{"0", 5 * s / 2, 4200 * sched.Millisecond}},
-		Stages:   []StageCourse{{"0", "1", 2600 * sched.Millisecond, 4100 * sched.Millisecond, []string{"0"}}},
+		Stages:   []StageCourse{{"0", "1", 2600 * sched.Millisecond, 4100 * sched.Millisecond, []string{"0"}, false}},
 		Settings: map[string]string{"spark.task.cpus": "2", "spark.speculation": "true"},
 	}
 	if !reflect.DeepEqual(c, want) {

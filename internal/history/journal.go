@@ -20,6 +20,7 @@ type journal struct {
 	beside  map[sched.AttemptID]bool           // launched as clones
 	began   map[sched.AttemptID]sched.Time     // in a run whose attempts wait until they begin
 	tasks   map[sched.TaskID]int               // attempts that run
+	spoke   map[int]bool                       // stages whose attempts report progress
 	latest  sched.Time
 	slots   slotCount
 	there   map[sched.MachineID]bool
@@ -37,7 +38,7 @@ func (j *journal) read(in *lines, emit emit) error {
 	}
 	j.header = &r.Header
 	j.running, j.beside, j.tasks = map[sched.AttemptID]sched.Decision{}, map[sched.AttemptID]bool{}, map[sched.TaskID]int{}
-	j.began, j.there = map[sched.AttemptID]sched.Time{}, map[sched.MachineID]bool{}
+	j.began, j.there, j.spoke = map[sched.AttemptID]sched.Time{}, map[sched.MachineID]bool{}, map[int]bool{}
 	for {
 		b, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -62,7 +63,12 @@ func (j *journal) batch(b *trace.Batch, emit emit) error {
 			err = j.ended(f.Attempt, f.At, Succeeded, emit)
 		case sched.AttemptFailed, sched.AttemptDoomed:
 			err = j.ended(f.Attempt, f.At, Failed, emit)
-		case sched.AttemptBegan, sched.AttemptProgress:
+		case sched.AttemptProgress:
+			if d, known := j.running[f.Attempt]; known {
+				j.spoke[int(d.Stage)] = true
+			}
+			j.begin(f.Attempt, f.At)
+		case sched.AttemptBegan:
 			j.begin(f.Attempt, f.At)
 		case sched.AttemptRefused:
 			j.forget(f.Attempt)
@@ -120,7 +126,7 @@ func (j *journal) course() *Course {
 		Settings: map[string]string{"policy": j.header.Policy},
 	}
 	for i := range j.header.Job.Stages {
-		st := StageCourse{Job: j.header.Run, Stage: j.stage(i)}
+		st := StageCourse{Job: j.header.Run, Stage: j.stage(i), Silent: !j.spoke[i]}
 		for _, e := range j.header.Job.Edges {
 			if e.To == i {
 				st.Parents = append(st.Parents, j.stage(e.From))

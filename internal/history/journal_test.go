@@ -32,6 +32,7 @@ func TestJournal(t *testing.T) {
 	}
 	for _, b := range []trace.Batch{
 		{Now: 0, Decisions: []sched.Decision{launch(0, 0, 0, 0, 0, 1), launch(0, 0, 1, 1, 0, 2)}},
+		{Now: 2 * s, Facts: []sched.Event{{Kind: sched.AttemptProgress, At: 2 * s, Attempt: 2, Progress: 0.5}, {Kind: sched.AttemptProgress, At: 2 * s, Attempt: 9}}},
 		{Now: 3 * s, Decisions: []sched.Decision{launch(3*s, 0, 0, 1, 1, 3)}},
 		{Now: 4 * s, Facts: []sched.Event{{Kind: sched.AttemptDone, At: 4 * s, Attempt: 3}, {Kind: sched.AttemptFailed, At: 4 * s, Attempt: 2}},
 			Decisions: []sched.Decision{{Kind: sched.Kill, At: 4 * s, Attempt: 1}, launch(4*s, 0, 1, 1, 1, 4)}},
@@ -57,6 +58,17 @@ func TestJournal(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got, unwritten); diff != "" {
 		t.Error(diff)
+	}
+	log, err := Open(path, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if _, _, err := Stages(log.Attempts(), "", ""); err != nil {
+		t.Fatal(err)
+	}
+	if st := log.Course().Stages; st[0].Silent || !st[1].Silent {
+		t.Errorf("%+v: only attempts of the first stage have reported progress", st)
 	}
 }
 

@@ -1,6 +1,7 @@
 package past
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tailcut/tailcut/internal/live"
@@ -58,6 +59,8 @@ func (c *Course) Record() *JobRecord {
 		}
 		if st.Lives = &lives[i]; lives[i].Len() == 0 {
 			st.Lives = nil
+		} else {
+			st.Reports = new(slices.ContainsFunc(c.Records, func(r live.Record) bool { return r.Stage == i && r.Reported }))
 		}
 		if class := int(c.Spec.Stages[i].Class); class < len(c.Classes) {
 			st.Class = c.Classes[class]

@@ -40,3 +40,14 @@ func TestRecordKeepsBytes(t *testing.T) {
 		t.Errorf("%d and %d bytes", st[0].Bytes, st[1].Bytes)
 	}
 }
+
+// TestRecordKeepsReports: what is kept of a job says which stages have reported progress, of those that ran.
+func TestRecordKeepsReports(t *testing.T) {
+	c := &Course{
+		Spec: &sched.JobSpec{Stages: []sched.StageSpec{{Tasks: 1}, {Tasks: 1}, {}}}, Stages: []string{"a", "b", "c"}, Summary: &live.Summary{},
+		Records: []live.Record{{Attempt: live.Attempt{Stage: 0}, End: live.Won}, {Attempt: live.Attempt{Stage: 1}, End: live.Won, Reported: true}},
+	}
+	if st := c.Record().Stages; *st[0].Reports || !*st[1].Reports || st[2].Reports != nil {
+		t.Errorf("%+v", st)
+	}
+}

@@ -42,7 +42,7 @@ func (r *Rerun) named(w *trace.Workload, name string, pieces []int, began, ended
 		p := r.pieces[i]
 		stage(w, 0, p.durations()...)
 		st := &w.Stages[len(w.Stages)-1]
-		st.Name = nameIn(w, strings.TrimSpace(p.record.Stage+" "+p.record.StageName))
+		st.Name, st.Silent = nameIn(w, strings.TrimSpace(p.record.Stage+" "+p.record.StageName)), p.silent
 		if len(p.parents) == 0 {
 			for _, o := range p.record.Succeeded {
 				st.InputBytes += o.Bytes

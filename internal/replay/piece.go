@@ -20,6 +20,7 @@ type piece struct {
 	parents   []int // indexes of pieces that it waited for
 	gap       sched.Time
 	cloned    bool // there were clones
+	silent    bool // attempts reported no progress
 }
 
 // Hold is how a task of a stage holds its slot as it is played.
@@ -84,6 +85,7 @@ func pieceOf(st *history.StageRecord, course *history.StageCourse) *piece {
 		}
 		p.tasks = append(p.tasks, Hold{held + beyond, t.last, beyond, clone})
 	}
+	p.silent = course != nil && course.Silent
 	if course != nil && course.Ended > course.Submitted && course.Submitted > 0 {
 		p.submitted, p.ended, p.told = course.Submitted, course.Ended, true
 	}

@@ -29,7 +29,8 @@ func stage(w *trace.Workload, class sched.Class, durations ...sched.Time) {
 func (r *Rerun) addTo(w *trace.Workload, piece int) {
 	p := r.pieces[piece]
 	stage(w, 0, p.durations()...)
-	w.Stages[len(w.Stages)-1].Name = uint32(piece + 1)
+	st := &w.Stages[len(w.Stages)-1]
+	st.Name, st.Silent = uint32(piece+1), p.silent
 }
 
 // apart is the workload in which each piece is a job that arrives when the piece was submitted. Spark serves the jobs

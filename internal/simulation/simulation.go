@@ -346,6 +346,7 @@ func (q *question) readDelay(text string) error {
 func (q *question) readProgress(text string) (err error) {
 	if text != Auto {
 		q.options.Progress, err = sim.ParseProgress(text)
+		q.options.Progress.Loud = true
 	}
 	return err
 }
@@ -493,15 +494,21 @@ func (q *question) fitWorkload(w *trace.Workload) error {
 // same; the others would not look at it.
 func (q *question) tell(mean float64) {
 	said := q.Progress
-	if said == "" || said == Auto {
+	silent, all := q.silent()
+	switch _, err := time.ParseDuration(strings.TrimSpace(said)); {
+	case (said == "" || said == Auto) && silent > 0 && silent == all:
+		said = "none"
+	case said == "" || said == Auto:
 		every := sched.FromSeconds(max(1e-3, math.Round(mean/reportsPerTask*1e3)/1e3))
 		for i := range q.policies {
 			if q.uses[i] {
 				q.policies[i].Every = every
 			}
 		}
-		said = "every " + every.String()
-	} else if _, err := time.ParseDuration(strings.TrimSpace(said)); err == nil {
+		if said = "every " + every.String(); silent > 0 {
+			said += fmt.Sprintf(", none from %d of %d stages", silent, all)
+		}
+	case err == nil:
 		said = "every " + q.options.Progress.Every.String()
 	}
 	if q.Noise > 0 && said != "none" {
@@ -514,6 +521,20 @@ func (q *question) tell(mean float64) {
 		}
 		q.told = append(q.told, told)
 	}
+}
+
+// silent returns how many stages report nothing, of all but what drivers did.
+func (q *question) silent() (silent, all int) {
+	for i := range q.Workload.Stages {
+		st := &q.Workload.Stages[i]
+		if len(q.Workload.Classes) > 0 && q.Workload.Classes[st.Class] == trace.Driver {
+			continue
+		}
+		if all++; st.Silent {
+			silent++
+		}
+	}
+	return silent, all
 }
 
 // warn tells of machines that fail so often that hardly a task is done before: an attempt of d seconds lives with

@@ -99,6 +99,24 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestSilence: the output says which stages report nothing, unless the request says what all report.
+func TestSilence(t *testing.T) {
+	for _, c := range []struct {
+		silent   int // stages
+		progress string
+		want     string
+	}{{0, "", "every 400ms"}, {1, "", "every 400ms, none from 1 of 2 stages"}, {2, "", "none"}, {2, Auto, "none"}, {2, "1s", "every 1s"}, {1, "exact", "exact"}} {
+		w := synthetic("synth:jobs=2;tasks=10;law=8")
+		for i := range c.silent {
+			w.Stages[i].Silent = true
+		}
+		res, err := (&Request{Workload: w, Machines: 10, Policies: []string{"auto"}, Progress: c.progress}).Run(t.Context())
+		if err != nil || res.Told[0] != c.want {
+			t.Errorf("%+v: %q, %v", c, res.Told, err)
+		}
+	}
+}
+
 // All forms of a result hold the same: a row for each run, a summary for each policy.
 func TestReports(t *testing.T) {
 	q := Request{

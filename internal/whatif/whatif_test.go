@@ -129,7 +129,7 @@ func TestWorkload(t *testing.T) {
 		Run: "r", Name: "n", State: past.Succeeded, Submitted: noon, Ended: noon.Add(time.Minute), Deadline: noon.Add(90 * time.Second), Slots: 4, Policy: "fifo",
 		Spec: &sched.JobSpec{Weight: 2, Priority: 3, Stages: []sched.StageSpec{{Tasks: 3}, {Tasks: 2, Need: 1}}, Edges: []sched.Edge{{From: 0, To: 1, Kind: sched.PerTask, Pairs: [][2]uint32{{0, 1}, {2, 0}}}}},
 		Stages: []past.StageRecord{
-			{PastStage: live.PastStage{Name: "map", Durations: []float64{1, 2, 3}}, Class: "map"},
+			{PastStage: live.PastStage{Name: "map", Durations: []float64{1, 2, 3}, Reports: new(false)}, Class: "map"},
 			{PastStage: live.PastStage{Name: "reduce", Durations: []float64{4}, Cut: []float64{5}}, Class: "reduce"},
 		},
 	}
@@ -153,6 +153,9 @@ func TestWorkload(t *testing.T) {
 	}
 	if !slices.Equal(w.Classes, []string{"map", "reduce"}) || w.Stages[1].Class != 1 || !slices.Equal(w.DurationsOf(&w.Stages[0]), []sched.Time{sched.Second, 2 * sched.Second, 3 * sched.Second}) {
 		t.Errorf("%+v", w)
+	}
+	if !w.Stages[0].Silent || w.Stages[1].Silent { // of the second nothing is known
+		t.Error("the first stage has reported nothing", w.Stages)
 	}
 	if first, second := w.Stages[0].Mean, w.Stages[2].Mean; first != 0 || second != 2*sched.Second { // as a scheduler would have known
 		t.Errorf("means %v and %v", first, second)

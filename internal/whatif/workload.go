@@ -172,7 +172,7 @@ func addStage(w *trace.Workload, j *past.JobRecord, i int, told map[string]*esti
 	spec, st := &j.Spec.Stages[i], &j.Stages[i]
 	row := trace.StageRow{
 		FirstTask: uint32(len(w.Durations)), Tasks: uint32(spec.Tasks), Need: uint32(spec.Need), Law: -1, Resumable: spec.Resumable,
-		Class: sched.Class(max(0, slices.Index(w.Classes, st.Class))), Mean: spec.Mean, SD: spec.SD,
+		Class: sched.Class(max(0, slices.Index(w.Classes, st.Class))), Mean: spec.Mean, SD: spec.SD, Silent: st.Reports != nil && !*st.Reports,
 	}
 	e := told[j.Name+"\x00"+st.Name]
 	if e == nil {
