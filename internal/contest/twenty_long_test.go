@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,11 +30,12 @@ import (
 // and the contestants come one after the other, since all of them want the cores.
 
 var (
-	seeds  = flag.Int("seeds", 3, "workloads of TestTwentyJobs")
+	seeds  = flag.Int("seeds", 5, "workloads of TestTwentyJobs and TestCalibration")
 	window = flag.Duration("window", time.Minute, "time in which the jobs come, and that the slots need for them")
 	slots  = flag.Int("slots", 8, "slots of TestTwentyJobs")
-	names  = flag.String("policies", "fifo,fair,srpt,srew", "of TestTwentyJobs; fifo and srpt among them")
+	names  = flag.String("policies", "fifo,fair,srpt,srew,auto", "of TestTwentyJobs; fifo and srpt among them")
 	burn   = flag.Bool("burn", false, "have the arrays of TestTwentyJobs compute")
+	kept   = flag.String("keep", "", "folder in which servers leave what they know; what is there is not run again")
 )
 
 const (
@@ -41,6 +43,21 @@ const (
 	most  = 0.6 // of the mean flow time of FIFO that srpt may have
 	apart = 0.1 // by which a simulated mean flow time may differ from the live one
 )
+
+// world is what twenty jobs are like.
+type world struct {
+	name     string
+	policies []string // the first is the one that others are compared with
+	slots    int
+	window   time.Duration // in which the jobs come
+	load     float64       // their work, by what the slots do in the window
+	burn     bool          // arrays compute
+	slow     float64       // share of an array's attempts that take eight times as long
+	folder   string        // with the homes of servers
+}
+
+// slowness is how many times as long a slow attempt takes.
+const slowness = 8
 
 // sizes are the quantiles of a bounded Pareto law, of heavy tail.
 var sizes = [...]int{1, 1, 2, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22, 30, 42, 60, 90, 140, 230, 400}
@@ -53,6 +70,8 @@ type job struct {
 	mean   float64  // seconds of a task of an array
 	words  []string // what to run of tailcut, without output; nil for an array
 	corpus corpus   // what an array sorts; "" for one that sleeps
+	slow   float64  // share of an array's attempts that take eight times as long
+	seed   int
 }
 
 // corpus is a file of words, and the bytes of it that a core sorts in a second.
@@ -84,23 +103,24 @@ func newCorpus(t *testing.T) corpus {
 	return c
 }
 
-func draw(t *testing.T, seed int, folder string, c corpus) []job {
+// draw returns the jobs of a world, which come within its window.
+func (w *world) draw(t *testing.T, seed int, folder string, c corpus) []job {
 	r := rand.New(rand.NewPCG(uint64(seed), 1))
 	jobs := make([]job, len(sizes))
 	work := 0.0
 	for i, n := range sizes {
-		jobs[i] = job{name: fmt.Sprintf("j%02d", i), at: time.Duration(r.Int64N(int64(*window))), tasks: n, mean: math.Exp(r.NormFloat64() / 2), corpus: c}
+		jobs[i] = job{name: fmt.Sprintf("j%02d", i), at: time.Duration(r.Int64N(int64(w.window))), tasks: n, mean: math.Exp(r.NormFloat64() / 2), corpus: c, slow: w.slow, seed: seed}
 		switch i {
 		case 6, 9, 12:
 			jobs[i].words = []string{"wordcount", words(t, r, folder, i, n), "--split-size", "20KiB"}
 		case 8, 11:
 			jobs[i].words = []string{"sort", words(t, r, folder, i, n), "--split-size", "20KiB"}
 		default:
-			work += float64(n) * jobs[i].mean
+			work += float64(n) * jobs[i].mean * (1 + w.slow*(slowness-1))
 		}
 	}
 	for i := range jobs {
-		jobs[i].mean *= window.Seconds() * float64(*slots) / work
+		jobs[i].mean *= w.load * w.window.Seconds() * float64(w.slots) / work
 	}
 	slices.SortFunc(jobs, func(a, b job) int { return int(a.at - b.at) })
 	return jobs
@@ -132,11 +152,22 @@ func (j *job) command() string {
 	return fmt.Sprintf("sleep $(awk 'BEGIN { srand({} * 7919 + %d); rand(); printf \"%%.3f\", %.4f * (0.7 + 0.6 * rand()) }')", j.tasks, j.mean)
 }
 
+// straggles is a program whose attempts sleep as long as command's, but some longer. The attempt draws that, whichever policy has started it, and a single
+// process takes least of the cores.
+func (j *job) straggles() string {
+	return fmt.Sprintf("sub u { my $x = 43758.5453 * abs sin(12.9898 * $_[0]); $x - int $x } my $t = $ARGV[0] + 1000 * %d; "+
+		"select undef, undef, undef, %.4f * (0.7 + 0.6 * u($t)) * (u(3 * $t + 7777 * (1 + $ENV{TAILCUT_ATTEMPT}) + %d) < %g ? %d : 1)", j.tasks, j.mean, j.seed, j.slow, slowness)
+}
+
 func (j *job) args(out string) []string {
 	if j.words != nil {
 		return append(slices.Clone(j.words), "--name", j.name, "--output", out)
 	}
-	return []string{"--tasks", fmt.Sprint(j.tasks), "--name", j.name, "--output", out, "--", "sh", "-c", j.command()}
+	command := []string{"sh", "-c", j.command()}
+	if j.slow > 0 {
+		command = []string{"perl", "-e", j.straggles(), "{}"}
+	}
+	return append([]string{"--tasks", fmt.Sprint(j.tasks), "--name", j.name, "--output", out, "--"}, command...)
 }
 
 // tool is the tool with its programs, in a home of its own.
@@ -187,8 +218,8 @@ func (x tool) run(t *testing.T, args ...string) []byte {
 }
 
 // live runs the jobs under a policy and returns their mean flow time in seconds.
-func (x tool) live(t *testing.T, policy string, jobs []job) float64 {
-	server := x.command("serve", "--dir", filepath.Join(x.home, "queue"), "--slots", fmt.Sprint(*slots), "--policy", policy)
+func (x tool) live(t *testing.T, policy string, slots int, jobs []job) float64 {
+	server := x.command("serve", "--dir", filepath.Join(x.home, "queue"), "--slots", fmt.Sprint(slots), "--policy", policy)
 	listening(t, server)
 	begin := time.Now()
 	var all []string
@@ -221,34 +252,35 @@ func (x tool) live(t *testing.T, policy string, jobs []job) float64 {
 	return sum / float64(len(jobs))
 }
 
-// simulated returns the mean flow time in seconds of the jobs that this home's server has run, in the simulator.
-func (x tool) simulated(t *testing.T, policy string) float64 {
+// simulated returns for each policy the mean flow time in seconds, in the simulator, of the jobs that this home's server
+// has run.
+func (x tool) simulated(t *testing.T, policies []string, flags ...string) map[string]float64 {
 	var answer struct {
-		Results []struct {
+		Summary []struct {
 			Flow float64 `json:"mean_flow_seconds"`
 		}
 	}
-	out := x.run(t, "simulate", "--from-history", "*", "--policy", policy, "--runs", "10", "--format", "json")
-	if err := json.Unmarshal(out, &answer); err != nil || len(answer.Results) == 0 {
+	out := x.run(t, append([]string{"simulate", "--from-history", "*", "--policy", strings.Join(policies, ","), "--runs", "20", "--format", "json"}, flags...)...)
+	flows := map[string]float64{}
+	if err := json.Unmarshal(out, &answer); err != nil || len(answer.Summary) != len(policies) {
 		t.Errorf("%v: %s", err, out)
-		return math.NaN()
+		return flows
 	}
-	sum := 0.0
-	for i := range answer.Results {
-		sum += answer.Results[i].Flow
+	for i, name := range policies {
+		flows[name] = answer.Summary[i].Flow
 	}
-	return sum / float64(len(answer.Results))
+	return flows
 }
 
 // oneByOne runs the jobs one after the other, in the order in which they come, and returns their mean flow time.
-func (x tool) oneByOne(t *testing.T, jobs []job) float64 {
+func (x tool) oneByOne(t *testing.T, slots int, jobs []job) float64 {
 	begin, sum := time.Now(), 0.0
 	for i := range jobs {
 		j := &jobs[i]
 		time.Sleep(time.Until(begin.Add(j.at)))
-		c := x.command(append([]string{"run", "--alone", "-j", fmt.Sprint(*slots)}, j.args(filepath.Join(x.home, j.name))...)...)
+		c := x.command(append([]string{"run", "--alone", "-j", fmt.Sprint(slots)}, j.args(filepath.Join(x.home, j.name))...)...)
 		if j.words == nil {
-			c = exec.Command("parallel", "-j", fmt.Sprint(*slots), j.command())
+			c = exec.Command("parallel", "-j", fmt.Sprint(slots), j.command())
 			var numbers bytes.Buffer
 			for k := range j.tasks {
 				fmt.Fprintln(&numbers, k)
@@ -263,71 +295,140 @@ func (x tool) oneByOne(t *testing.T, jobs []job) float64 {
 	return sum / float64(len(jobs))
 }
 
+// TestTwentyJobs: simulated mean flow times are those of real runs, and rank the policies as these do.
 func TestTwentyJobs(t *testing.T) {
 	if _, err := exec.LookPath("parallel"); err != nil {
 		t.Skip("needs GNU parallel")
 	}
-	bin := build(t)
-	var c corpus
-	if *burn {
-		c = newCorpus(t)
-	}
-	flows, gaps := map[string][]float64{}, map[string][]float64{}
-	for seed := 1; seed <= *seeds; seed++ {
-		jobs := draw(t, seed, t.TempDir(), c)
-		flow := contend(t, bin, jobs, seed)
-		for name, f := range flow {
-			flows[name] = append(flows[name], f.live)
-			gaps[name] = append(gaps[name], f.simulated/f.live-1)
-			t.Logf("seed %d: %-10s live %6.2f s, simulated %6.2f s", seed, name, f.live, f.simulated)
-		}
-	}
+	w := &world{"twenty", strings.Split(*names, ","), *slots, *window, 1, *burn, 0, keep(t)}
+	flows, simulated := w.contend(t, build(t), append(slices.Clone(w.policies), queue))
 	if *seeds < 2 {
 		return // one draw has no interval
 	}
-	for _, name := range append([]string{queue}, strings.Split(*names, ",")...) {
+	for _, name := range append([]string{queue}, w.policies...) {
 		flow, about := laws.MeanInterval(flows[name], 0.95)
-		gap, unsure := laws.MeanInterval(gaps[name], 0.95)
-		t.Logf("%-10s %6.2f ± %.2f s; of one by one %s, of fifo %s; simulated %+.1f ± %.1f %%", name, flow, about,
-			share(flows[name], flows[queue]), share(flows[name], flows["fifo"]), 100*gap, 100*unsure)
-		if name != queue && !(math.Abs(gap)+unsure <= apart) {
+		t.Logf("%-10s %6.2f ± %.2f s; of one by one %s, of fifo %s", name, flow, about, share(flows[name], flows[queue]), share(flows[name], flows["fifo"]))
+		if name == queue {
+			continue
+		}
+		gap, unsure := laws.MeanInterval(changes(simulated[name], flows[name]), 0.95)
+		t.Logf("%-10s simulated %+.1f ± %.1f %%", name, 100*gap, 100*unsure)
+		if !(math.Abs(gap)+unsure <= apart) {
 			t.Errorf("the mean flow time under %s is not known to be simulated within %.0f %%", name, 100*apart)
 		}
 	}
+	checkRanks(t, w.policies, flows, simulated)
 	if r, about := laws.MeanInterval(quotients(flows["srpt"], flows[queue]), 0.95); !(r+about <= most) {
 		t.Errorf("the mean flow time under srpt is not known to be at most %.2f of that one by one", most)
 	}
 }
 
-// flow is a mean flow time in seconds.
-type flow struct{ live, simulated float64 }
-
-// contend has all contestants run the jobs: at once if they sleep, else one after the other.
-func contend(t *testing.T, bin string, jobs []job, seed int) map[string]flow {
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	flows := map[string]flow{}
-	contestants := append(strings.Split(*names, ","), queue)
-	for i := range contestants {
-		name, home := contestants[(i+seed)%len(contestants)], tool{bin, t.TempDir()}
-		all.Go(func() {
-			f := flow{simulated: math.NaN()}
-			if name == queue {
-				f.live = home.oneByOne(t, jobs)
-			} else {
-				f.live = home.live(t, name, jobs)
-				f.simulated = home.simulated(t, name)
+// checkRanks compares each pair of policies, draw by draw, live and simulated. A pair is ranked where the whole interval
+// of its difference is on one side of 0; else it is a tie. No pair may be ranked one way live and the other way
+// simulated.
+func checkRanks(t *testing.T, policies []string, live, simulated map[string][]float64) {
+	for i, a := range policies {
+		for _, b := range policies[:i] {
+			real, about := laws.MeanInterval(changes(live[a], live[b]), 0.95)
+			sim, unsure := laws.MeanInterval(changes(simulated[a], simulated[b]), 0.95)
+			t.Logf("%-5s beside %-5s live %+6.1f ± %4.1f %%, simulated %+6.1f ± %4.1f %%: %s", a, b, 100*real, 100*about, 100*sim, 100*unsure,
+				map[int]string{0: "a tie in one or both", 1: "the same rank", -1: "SWAPPED"}[sign(real, about)*sign(sim, unsure)])
+			if sign(real, about)*sign(sim, unsure) < 0 {
+				t.Errorf("%s and %s are ranked one way live and the other way simulated", a, b)
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			flows[name] = f
-		})
-		if *burn {
-			all.Wait()
 		}
 	}
-	all.Wait()
-	return flows
+}
+
+// sign is that of x if it is known, else 0.
+func sign(x, about float64) int {
+	switch {
+	case x > about:
+		return 1
+	case x < -about:
+		return -1
+	}
+	return 0
+}
+
+// contend has all contestants run the jobs of each draw: at once if they sleep, else one after the other. It returns
+// their mean flow times in seconds, and those of simulations of what each server has kept.
+func (w *world) contend(t *testing.T, bin string, contestants []string) (live, simulated map[string][]float64) {
+	var c corpus
+	if w.burn {
+		c = newCorpus(t)
+	}
+	live, simulated = map[string][]float64{}, map[string][]float64{}
+	for seed := 1; seed <= *seeds; seed++ {
+		jobs := w.draw(t, seed, t.TempDir(), c)
+		flows := make([]float64, len(contestants))
+		var all sync.WaitGroup
+		for i := range contestants {
+			k := (i + seed) % len(contestants)
+			all.Go(func() { flows[k] = w.run(t, tool{bin, w.home(t, seed, contestants[k])}, contestants[k], jobs) })
+			if w.burn {
+				all.Wait()
+			}
+		}
+		all.Wait()
+		for k, name := range contestants {
+			live[name] = append(live[name], flows[k])
+			if name == queue {
+				continue
+			}
+			x := tool{bin, w.home(t, seed, name)}
+			f := x.simulated(t, []string{name})[name]
+			simulated[name] = append(simulated[name], f)
+			t.Logf("seed %d: %-10s live %6.2f s, simulated %6.2f s", seed, name, flows[k], f)
+		}
+	}
+	return live, simulated
+}
+
+// keep returns the folder of -keep, or one that goes with the test.
+func keep(t *testing.T) string {
+	if *kept != "" {
+		return *kept
+	}
+	return t.TempDir()
+}
+
+// home is where a contestant lives in a draw.
+func (w *world) home(t *testing.T, seed int, name string) string {
+	dir := filepath.Join(w.folder, w.name, fmt.Sprint(seed), name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// run has a contestant run the jobs, unless it has before, and returns their mean flow time in seconds.
+func (w *world) run(t *testing.T, x tool, name string, jobs []job) (flow float64) {
+	file := filepath.Join(x.home, "flow")
+	if text, err := os.ReadFile(file); err == nil {
+		flow, err = strconv.ParseFloat(string(text), 64)
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+		return flow
+	}
+	if name == queue {
+		flow = x.oneByOne(t, w.slots, jobs)
+	} else {
+		flow = x.live(t, name, w.slots, jobs)
+	}
+	if err := os.WriteFile(file, strconv.AppendFloat(nil, flow, 'g', -1, 64), 0o600); err != nil {
+		t.Error(err)
+	}
+	return flow
+}
+
+// changes are the quotients less 1.
+func changes(a, b []float64) (all []float64) {
+	for _, q := range quotients(a, b) {
+		all = append(all, q-1)
+	}
+	return all
 }
 
 // quotients divides draw by draw.
