@@ -60,15 +60,18 @@ func TestScalePool(t *testing.T) {
 	stop, who := c.measured()
 	defer stop()
 	file := unknown(t, w)
+	service, err := sim.Resample(w, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, policy := range strings.Fields(*poolPolicies) {
-		r := &poolRun{cluster: c, name: fmt.Sprintf("scale-%d", i), made: map[types.UID]*poolPod{}, done: map[string]time.Time{}}
-		c.must(fmt.Sprintf("apiVersion: tailcut.dev/v1alpha1\nkind: SlotPool\nmetadata: {name: %s}\nspec: {slots: %d, policy: %q}\n", r.name, *poolSlots, policy), "apply", "-f", "-")
+		r := c.pool(fmt.Sprintf("scale-%d", i), policy, *poolSlots)
 		requests, seconds := who.requests(t), who.seconds(t)
-		r.run(w)
+		r.run(w, func(j int) *batchv1.Job { return r.job(w, j, service) })
 		took, mean, sd := r.measure()
-		predicted := c.predict(file, policy, fmt.Sprintf("lognormal:mean=%.3f,sd=%.3f", mean, sd))
+		predicted := c.predict(file, policy, *poolSlots, "--launch-delay", fmt.Sprintf("lognormal:mean=%.3f,sd=%.3f", mean, sd))
 		t.Logf("%s: a Job takes %.1f s on average; predicted %.1f s, with pods that hold their slots %.2f s longer than their tasks run (standard deviation %.2f s); %.1f s without that",
-			policy, took, predicted, mean, sd, c.predict(file, policy, "0s"))
+			policy, took, predicted, mean, sd, c.predict(file, policy, *poolSlots))
 		t.Logf("%s: %s; %s needed %.1f s of processor time and %.0f requests, %.1f a pod, and has had %d MB at most", policy, r, who.name,
 			who.seconds(t)-seconds, who.requests(t)-requests, (who.requests(t)-requests)/float64(len(r.made)), who.peak(t)>>20)
 		if math.Abs(took/predicted-1) > 0.1 {
@@ -102,18 +105,22 @@ func unknown(t *testing.T, w *trace.Workload) string {
 }
 
 // predict returns what the simulator takes for the mean time of a job, in seconds.
-func (c *cluster) predict(file, policy, delay string) float64 {
+func (c *cluster) predict(file, policy string, slots int, flags ...string) float64 {
 	c.t.Helper()
 	var said struct {
 		Results []struct {
 			Mean float64 `json:"mean_flow_seconds"`
 		} `json:"results"`
 	}
-	out := c.program("tailcut", "simulate", file, "--machines", fmt.Sprint(*poolSlots), "--policy", policy, "--progress", "none", "--launch-delay", delay, "--format", "json")
-	if err := json.Unmarshal([]byte(out), &said); err != nil || len(said.Results) != 1 {
+	out := c.program("tailcut", append([]string{"simulate", file, "--machines", fmt.Sprint(slots), "--policy", policy, "--progress", "none", "--format", "json"}, flags...)...)
+	if err := json.Unmarshal([]byte(out), &said); err != nil || len(said.Results) == 0 {
 		c.t.Fatal(err, out)
 	}
-	return said.Results[0].Mean
+	mean := 0.0
+	for i := range said.Results {
+		mean += said.Results[i].Mean / float64(len(said.Results))
+	}
+	return mean
 }
 
 // poolRun is what was seen of the Jobs of a workload on the cluster.
@@ -129,9 +136,18 @@ type poolRun struct {
 
 // poolPod is a pod as it was seen: zero for what has not been.
 type poolPod struct {
-	first, won bool // attempt of its task; and it has succeeded
-	takes      float64
-	made, over time.Time
+	first, won        bool // attempt of its task; and it has succeeded
+	takes             float64
+	made, began, over time.Time
+	job               string
+	index             int
+}
+
+// pool makes a pool, of which nothing has been seen.
+func (c *cluster) pool(name, policy string, slots int) *poolRun {
+	c.t.Helper()
+	c.must(fmt.Sprintf("apiVersion: tailcut.dev/v1alpha1\nkind: SlotPool\nmetadata: {name: %s}\nspec: {slots: %d, policy: %q}\n", name, slots, policy), "apply", "-f", "-")
+	return &poolRun{cluster: c, name: name, made: map[types.UID]*poolPod{}, done: map[string]time.Time{}}
 }
 
 func (r *poolRun) String() string {
@@ -144,8 +160,8 @@ func (r *poolRun) String() string {
 	return fmt.Sprintf("%d Jobs, %d pods, %d of them clones", len(r.done), len(r.made), clones)
 }
 
-// run has the Jobs arrive, and waits until all are complete.
-func (r *poolRun) run(w *trace.Workload) {
+// run has the Jobs of a workload arrive, and waits until all are complete.
+func (r *poolRun) run(w *trace.Workload, of func(j int) *batchv1.Job) {
 	t := r.t
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", r.kubeconfig())
@@ -160,13 +176,9 @@ func (r *poolRun) run(w *trace.Workload) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	r.watch(ctx, client)
-	service, err := sim.Resample(w, 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
 	began := time.Now()
 	for j := range w.Jobs {
-		job := r.job(w, j, service)
+		job := of(j)
 		time.Sleep(time.Until(began.Add(time.Duration(w.Jobs[j].Arrival))))
 		now := time.Now()
 		if _, err := client.BatchV1().Jobs("default").Create(ctx, job, metav1.CreateOptions{}); err != nil {
@@ -246,8 +258,12 @@ func (r *poolRun) see(x any) {
 	case *corev1.Pod:
 		p := r.made[x.UID]
 		if p == nil {
-			p = &poolPod{made: now, first: x.Labels["tailcut.dev/attempt"] == "0", takes: takesOf(x)}
+			p = &poolPod{made: now, first: x.Labels["tailcut.dev/attempt"] == "0", takes: takesOf(x), job: x.Labels["job-name"]}
+			_, _ = fmt.Sscan(x.Labels["batch.kubernetes.io/job-completion-index"], &p.index)
 			r.made[x.UID] = p
+		}
+		if p.began.IsZero() && x.Status.Phase != corev1.PodPending {
+			p.began = now
 		}
 		if p.over.IsZero() && (x.DeletionTimestamp != nil || x.Status.Phase == corev1.PodSucceeded || x.Status.Phase == corev1.PodFailed) {
 			p.over, p.won = now, x.DeletionTimestamp == nil && x.Status.Phase == corev1.PodSucceeded
