@@ -21,8 +21,9 @@ import (
 // geoClouds are real Montage jobs over links measured between cloud regions, each job alone. The paper has nothing of
 // the kind.
 type geoClouds struct {
-	runs []*geoRun // by job
-	note string    // why there are none
+	runs  []*geoRun // by job
+	note  string    // why there are none
+	plots [2]report.Plot
 }
 
 // regions are where the slots are: twelve each.
@@ -34,7 +35,7 @@ const slotsPerRegion = 12
 var cloudJobs = []string{"montage-chameleon-2mass-005d-001", "montage-chameleon-2mass-01d-001", "montage-chameleon-2mass-02d-001", "montage-chameleon-dss-05d-001", "montage-chameleon-dss-125d-001"}
 
 // cloudRows are the policies: those of the other figures, and GeoClone as one would set it for such jobs.
-var cloudRows = append(slices.Clone(geoRows),
+var cloudRows = append(slices.Clone(geoRows[:rowDollyFree]),
 	struct{ name, spec string }{"GeoClone, 4 at most, each second, running tasks too", "geoclone:copies=4,slot=1s,tasks=unfinished"},
 	struct{ name, spec string }{"GeoClone, running tasks by their reports", "geoclone:tasks=unfinished,left=progress"})
 
@@ -63,7 +64,7 @@ func newGeoClouds(s *geoScale, o *Options) (*geoClouds, error) {
 			continue
 		}
 		g := waxman(o, name, "", 0, 0, 0, 0, s.clouds, specs)
-		g.workload = func() (*trace.Workload, error) { return readTrace(path) }
+		g.workload = func(int) (*trace.Workload, error) { return readTrace(path) }
 		g.cluster = func() (*sim.Cluster, error) { return cloudCluster(links) }
 		g.prices = prices
 		c.runs = append(c.runs, g)
@@ -127,8 +128,22 @@ func egressPrices(path string) ([]float64, error) {
 	return prices, nil
 }
 
-// addTo appends the section to a page.
-func (c *geoClouds) addTo(page *report.Page) error {
+// steps are the runs, and two pictures of the first job.
+func (c *geoClouds) steps() []func(context.Context) error {
+	steps := stepsOf(c.runs)
+	if len(c.runs) == 0 {
+		return steps
+	}
+	for i, p := range []int{rowFlutter, rowGeocloneFour} {
+		steps = append(steps, func(ctx context.Context) (err error) {
+			c.plots[i], err = c.runs[0].picture(ctx, p)
+			return err
+		})
+	}
+	return steps
+}
+
+func (c *geoClouds) sections() []report.Section {
 	sec := report.Section{Title: "Not in the paper: real Montage jobs between cloud regions", Text: []string{
 		fmt.Sprintf("Executions of Montage recorded by WfCommons, each alone on %d slots in each of %d regions, with bandwidths that Skyplane measured between them, and the paper's scaling factor. The input is at one region, another in each run.",
 			slotsPerRegion, len(regions)),
@@ -143,32 +158,19 @@ func (c *geoClouds) addTo(page *report.Page) error {
 	if len(c.runs) > 0 {
 		t := report.Table{Name: "clouds", Columns: []string{"job", "tasks", "policy", "flow (s)", "±", "less than Flutter (%)", "±", "attempts per task", "between sites (GB)", "egress (cents)", "failed (%)"}}
 		for _, g := range c.runs {
-			w, err := g.workload()
-			if err != nil {
-				return err
-			}
 			for p := range g.specs {
 				less, flow := g.reduction(p, rowFlutter), g.mean(p, meanFlowOf)
 				row := []any{nil, nil, cloudRows[p].name, flow.Mean, flow.Half, 100 * less.Mean, 100 * less.Half,
 					g.mean(p, perTask).Mean, g.mean(p, func(c *geoCell) float64 { return c.moved / 1e9 }).Mean, absent(100 * g.mean(p, func(c *geoCell) float64 { return c.price }).Mean), g.failed(p)}
 				if p == 0 {
-					row[0], row[1] = g.name, len(w.Durations)
+					row[0], row[1] = g.name, g.cells[0][0].tasks
 				}
 				t.Add(row...)
 			}
 		}
-		sec.Tables = append(sec.Tables, t)
-		sec.Claims = c.claims()
-		for _, p := range []int{rowFlutter, rowGeocloneFour} {
-			plot, err := c.runs[0].picture(p)
-			if err != nil {
-				return err
-			}
-			sec.Plots = append(sec.Plots, plot)
-		}
+		sec.Tables, sec.Claims, sec.Plots = append(sec.Tables, t), c.claims(), c.plots[:]
 	}
-	page.Sections = append(page.Sections, sec)
-	return nil
+	return []report.Section{sec}
 }
 
 // claims are that GeoClone, told what attempts report, is at most 5 % worse than others where tasks last minutes.
@@ -212,9 +214,9 @@ func (w *watched) Observe(v *sched.View, ev *sched.Event) {
 
 // picture draws the attempts of the first run of a policy: a line each, at the height of its task or a little above, in
 // the colour of its site.
-func (g *geoRun) picture(p int) (report.Plot, error) {
+func (g *geoRun) picture(ctx context.Context, p int) (report.Plot, error) {
 	plot := report.Plot{Name: "attempts-" + strings.Split(g.specs[p], ":")[0], Title: geoRows[p].name + ": " + g.name, X: "time (s)", Y: "task"}
-	w, err := g.workload()
+	w, err := g.workload(0)
 	if err != nil {
 		return plot, err
 	}
@@ -228,7 +230,7 @@ func (g *geoRun) picture(p int) (report.Plot, error) {
 		return plot, err
 	}
 	log := &watched{Policy: x}
-	if _, err := sim.Run(context.Background(), w, log, sim.Options{Cluster: c, Limits: sched.NoLimits(), Seed: seed}); err != nil {
+	if _, err := sim.Run(ctx, w, log, sim.Options{Cluster: c, Limits: sched.NoLimits(), Seed: seed}); err != nil {
 		return plot, err
 	}
 	wins := report.Series{Name: "won", Kind: report.Points}

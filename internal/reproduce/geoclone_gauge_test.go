@@ -14,7 +14,7 @@ import (
 func TestGauge(t *testing.T) {
 	for _, spec := range []string{"geoclone:copies=3", "flutter+mantri"} {
 		run := waxman(&Options{Seed: 1}, "a few jobs", "facebook", 5, 1, 0.1, 100, 1, []string{spec})
-		w, err := run.workload()
+		w, err := run.workload(0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,9 @@ package reproduce
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tailcut/tailcut/internal/report"
 )
@@ -31,4 +33,16 @@ func (o *Options) runParts(ctx context.Context, parts []work) error {
 	}
 	o.Workers = 1
 	return o.each(ctx, steps)
+}
+
+// settled returns the page with the sections of parts that have been run, and the reasons of its claims that fail as
+// expected.
+func (o *Options) settled(page *report.Page, parts []work) (*report.Page, error) {
+	for _, p := range parts {
+		page.Sections = append(page.Sections, p.sections()...)
+	}
+	if len(page.Sections) == 0 {
+		return nil, fmt.Errorf("--only %s: a quick run has no such part; leave --quick out", strings.Join(o.Only, ","))
+	}
+	return page.Settle(), nil
 }

@@ -96,11 +96,5 @@ func (sc *probesScale) run(ctx context.Context, o Options) (*report.Page, error)
 	if o.Quick {
 		page.Intro = append(page.Intro, fmt.Sprintf("A quick run: %d repetitions, two of the trace's seven hours, and one load and a smaller cluster for Sparrow's comparison. Left out: the surrogate.", sc.runs))
 	}
-	for _, p := range parts {
-		page.Sections = append(page.Sections, p.sections()...)
-	}
-	if len(page.Sections) == 0 {
-		return nil, fmt.Errorf("--only %s: a quick run has no such part; leave --quick out", strings.Join(o.Only, ","))
-	}
-	return page.Settle(), nil
+	return o.settled(page, parts)
 }

@@ -115,13 +115,7 @@ func (sc *srewScale) run(ctx context.Context, o Options) (*report.Page, error) {
 		page.Intro = append(page.Intro, fmt.Sprintf("A quick run: a quarter of the window with a quarter of the jobs, %d repetitions instead of %d, coarser sweeps. Left out: "+
 			"the sensitivity to the number of jobs, and the real jobs.", sc.table, srewFull.table))
 	}
-	for _, p := range parts {
-		page.Sections = append(page.Sections, p.sections()...)
-	}
-	if len(page.Sections) == 0 {
-		return nil, fmt.Errorf("--only %s: a quick run has no such part; leave --quick out", strings.Join(o.Only, ","))
-	}
-	return page.Settle(), nil
+	return o.settled(page, parts)
 }
 
 // lambdaSpread is how much jobs' relative deviations differ where the weight of the deviation is in question: about as
