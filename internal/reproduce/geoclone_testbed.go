@@ -113,7 +113,7 @@ func (t *geoTestbed) sections() []report.Section {
 	for _, by := range []struct {
 		what string
 		*geoRun
-	}{{"the background", t.background}, {"each attempt's luck", t.attempts}} {
+	}{{"the background", t.background}, {"each attempt's own factor", t.attempts}} {
 		for p, r := range testbedRows {
 			flow, done := by.mean(p, meanFlowOf), by.mean(p, inTwenty)
 			table.Add(by.what, r.name, absent(r.mean), flow.Mean, flow.Half, absent(100*r.within), 100*done.Mean, 100*done.Half, by.mean(p, longest).Mean,
@@ -126,7 +126,7 @@ func (t *geoTestbed) sections() []report.Section {
 			fmt.Sprintf("Ten machines as sites, 85 slots, links of 15 to 50 Mbit/s. 88 jobs arrive, three in two minutes, with sizes of the Facebook-like mix, drawn anew in each run. In turn they are WordCount (four maps for each reduce), "+
 				"machine learning (five iterations over the same blocks), and PageRank (three, with a shuffle between them). LATE looks at tasks from an age of 1 s on, as they are short. The paper prints no times of tasks: here each takes %g s "+
 				"undisturbed, with which about as many of Spark's jobs are done within 20 s as in the paper. Nothing of the other two went into it.", testbedTask),
-			"In the paper benchmarks of processor, memory and disk run in the background of each machine. Here a machine draws a factor of Figure 2 for a while of two minutes on average, and all that runs on it takes so many times as long. " +
+			"In the paper benchmarks of processor, memory and disk run in the background of each machine. Here a machine draws a factor of Figure 2 for a while of two minutes on average, and all that runs on it takes longer by that factor. " +
 				"The second half of the table has no background; each attempt draws a factor of its own, as in the simulations. Figure 4 is a table in the paper too. The claims are about the background.",
 			"GeoClone decides every 5 s, so each stage of a job waits 2.5 s on average before it begins. Two more rows decide each second; the second of them also clones running tasks, by what they report. LATE here waits up to 3 s for a slot " +
 				"where the data is, clones too, and clones the slowest quarter of a stage's attempts in up to a tenth of the slots. Its further rows do not wait, and the last one has neither bound.",
@@ -154,7 +154,8 @@ func (t *geoTestbed) plots() []report.Plot {
 		first.X, first.Y = append(first.X, 20), append(first.Y, float64(n)/float64(len(flows)))
 		early.Series = append(early.Series, first)
 	}
-	for _, r := range testbedRows[:testbedSecond] { // after all lines, so that the colours are those of the lines' order
+	// after all lines, so that a policy's line has the same colour in both plots
+	for _, r := range testbedRows[:testbedSecond] {
 		early.Series = append(early.Series, report.Series{Name: r.name + ", published", Kind: report.Points, Published: true, X: []float64{20}, Y: []float64{r.within}})
 	}
 	return []report.Plot{whole, early}
