@@ -7,10 +7,10 @@ import (
 )
 
 // search finds the site with room where an attempt of the task has the smallest expected time, prices counted. Sites
-// only fill up within a decision, so the answer stands until that site is full, or, where it is tied with another, until the next
-// slot, for which only those that were tied are looked at. A search looks at the sites where the task reads, and then
-// at the others until, by the mean of their laws and the least time of fetching, none of those left can be better.
-// Before anything is known of sites and links nearly all of them are tied.
+// only fill up within a decision, so the answer stands until that site is full, or, where it is tied with another,
+// until the next slot, for which only those that were tied are looked at. A search looks at the sites where the task
+// reads, and then at the others until, by the mean of their laws and the least time of fetching, none of those left can
+// be better. Before anything is known of sites and links nearly all of them are tied.
 func (p *geoclone) search(v *sched.View, x *geoTask) {
 	if p.among(x) {
 		return

@@ -13,8 +13,8 @@ import (
 )
 
 // Map attempts save their strides in the output's store, where they outlive the attempt, its node and the engine. The
-// next attempt of the task looks there by itself and goes on behind the furthest: journal and engine know nothing of it.
-// See docs/decisions/0098-what-is-saved-outlives-the-engine.md.
+// next attempt of the task looks there by itself and goes on behind the furthest. Journal and engine know nothing of
+// it. See docs/decisions/0098-what-is-saved-outlives-the-engine.md.
 
 // saveEvery is how long an attempt maps at least between two strides, which are uploaded.
 const saveEvery = 10 * time.Second
