@@ -30,7 +30,7 @@ var geocloneOracle = oracle{
 	},
 	slow: func(a kit.Args) sched.Policy {
 		return &slowGeoClone{
-			money: a.Float("money"), close: sched.Never, clock: kit.Clock{Slot: a.Span("slot")}, watch: newSlowSites(a), quiet: &kit.Silence{}, stop: a.Choice("stop"), left: a.Choice("left"), gain: a.Float("gain"), kill: a.Float("kill"), eps: a.Float("epsilon"), seed: a.Seed(), copies: a.Int("copies"),
+			money: a.Float("money"), close: sched.Never, clock: kit.Clock{Slot: a.Span("slot")}, watch: newSlowSites(a), quiet: &kit.Silence{}, stop: a.Choice("stop"), left: a.Choice("left"), gain: a.Float("gain"), kill: a.Float("kill"), eps: a.Float("epsilon"), seed: a.Seed(), copies: a.Int("copies"), budget: a.Float("budget"),
 			printed: a.Choice("first") == "printed", free: a.Choice("slots") == "free", running: a.Choice("tasks") == "unfinished", limited: a.Choice("tasks") == "limited", quota: a.Choice("round") == "quota",
 		}
 	},
@@ -47,10 +47,19 @@ type slowGeoClone struct {
 	eps, money                    float64
 	seed                          uint64
 	copies                        int
+	budget                        float64
 	printed, free, running, quota bool
 	limited                       bool // running is so while the clone budget leaves slots idle
 
 	close sched.Time // when numbers first differed by so little that rounding may have decided
+}
+
+// line10 tells whether a task is done with. At equality the order of multiplications decides.
+func (p *slowGeoClone) line10(v *sched.View, e, bar float64) bool {
+	if e == bar {
+		p.close = min(p.close, v.Now())
+	}
+	return p.compare(v, e, bar) <= 0
 }
 
 // compare compares two numbers of seconds.
@@ -75,6 +84,14 @@ type slowGeoAttempt struct {
 }
 
 func (p *slowGeoClone) Confines() bool { return true }
+
+// Bounds are those of decision 0072: the attempts of a task are the affair of line 10.
+func (p *slowGeoClone) Bounds() sched.Bounds {
+	if p.copies > 0 {
+		return sched.Bounds{Attempts: p.copies, Running: p.budget}
+	}
+	return sched.Bounds{Attempts: sched.Unlimited, Running: p.budget}
+}
 
 func (p *slowGeoClone) Observe(v *sched.View, ev *sched.Event) {
 	p.watch.Observe(v, ev)
@@ -205,7 +222,7 @@ func (p *slowGeoClone) round(v *sched.View, act *sched.Actions, tasks []*slowGeo
 // give gives a task a slot at the site where it is expected to be quickest, unless it is to be closed.
 func (p *slowGeoClone) give(v *sched.View, act *sched.Actions, x *slowGeoTask) bool {
 	live, u := int(v.Task(x.id).Live), float64(v.Cluster().Live())/float64(v.Slots())
-	if x.quota == 0 || v.FreeSlots() == 0 || len(x.at) > 0 && p.compare(v, p.expected(v, x), p.bar(v, x)*(1+p.eps)*u) <= 0 {
+	if x.quota == 0 || v.FreeSlots() == 0 || len(x.at) > 0 && p.line10(v, p.expected(v, x), p.bar(v, x)*(1+p.eps)*u) {
 		return false
 	}
 	if p.copies > 0 && live >= p.copies || v.AttemptRoom(x.id) == 0 || live > 0 && v.CloneRoom() == 0 {
