@@ -41,7 +41,7 @@ const arrows = `
 	internal/overlap     -> laws
 	internal/overlap/study -> internal/grammar internal/overlap internal/report internal/show trace internal/cputime internal/unpack
 	internal/live        -> internal/grammar sched laws trace
-	internal/live/proc   -> internal/grammar internal/live internal/jobfile sched internal/mapreduce internal/show internal/disk
+	internal/live/proc   -> internal/grammar internal/live internal/jobfile sched internal/mapreduce internal/show internal/disk internal/strides
 	internal/live/remote -> internal/live internal/jobfile sched
 	internal/run         -> internal/hindsight internal/notify internal/past internal/promise internal/audit internal/live internal/live/proc internal/live/remote internal/inputs internal/jobfile internal/mapreduce internal/outlook internal/grammar internal/results internal/show laws plan policy sched sim trace internal/disk
 	internal/timeline    -> internal/live sched trace
@@ -57,6 +57,7 @@ const arrows = `
 	internal/disk/disktest ->
 	internal/history/historytest ->
 	internal/unpack      ->
+	internal/strides     ->
 	internal/notify      ->
 	internal/hindsight   -> internal/live laws policy sched sim trace
 	internal/measure     -> internal/cputime policy sim trace
@@ -87,7 +88,7 @@ internal/contest     ->
 	cloud/internal/podtemplate ->
 	cloud/internal/kube  -> internal/live internal/promise cloud/internal/podtemplate sched
 	cloud/internal/why   -> cloud/internal/kube cloud/internal/podtemplate
-	cloud/internal/store -> internal/live internal/jobfile sched internal/mapreduce
+	cloud/internal/store -> internal/live internal/jobfile sched internal/mapreduce internal/strides
 	cloud/internal/pods  -> internal/jobfile internal/live cloud/internal/store cloud/internal/podtemplate sched
 
 	history/internal/database -> internal/live internal/past internal/promise sched
