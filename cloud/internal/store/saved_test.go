@@ -16,17 +16,11 @@ import (
 // A map attempt that is cut short leaves what it has saved in the store, and the next one goes on from there, on
 // whatever machine: from the last stride before one that is damaged. The result is the same bytes.
 func TestSaved(t *testing.T) {
-	url, dir := shared(t)
+	b, out, url, dir := opened(t)
 	line := strings.Repeat("word ", 20) + "end\n"
 	write(t, filepath.Join(dir, "in/a"), strings.Repeat(line, 20_000)) // eight pieces, about
-	var b Buckets
-	defer b.Close()
-	out, err := OpenOutput(&b, url+"/out")
-	if err != nil {
-		t.Fatal(err)
-	}
 	plan, err := mapreduce.NewPlan(t.Context(), mapreduce.Request{
-		Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{url + "/in"}, Files: Files{&b}, SplitSize: 64 << 20, Reducers: 1,
+		Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{url + "/in"}, Files: Files{b}, SplitSize: 64 << 20, Reducers: 1,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +39,7 @@ func TestSaved(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		first := true
-		x := &Worker{Assignment: task, Buckets: &b, Output: out, Scratch: t.TempDir(), Stderr: os.Stderr, SaveEvery: -1}
+		x := &Worker{Assignment: task, Buckets: b, Output: out, Scratch: t.TempDir(), Stderr: os.Stderr, SaveEvery: -1}
 		x.Progress = func(done float64) {
 			if first {
 				from, first = done, false

@@ -27,6 +27,19 @@ func shared(t *testing.T) (url, dir string) {
 	return "file://" + dir, dir
 }
 
+// opened returns the stores and an output of a test, with the URL and the folder that it is in.
+func opened(t *testing.T) (b *Buckets, out *Output, url, dir string) {
+	t.Helper()
+	url, dir = shared(t)
+	b = &Buckets{}
+	t.Cleanup(func() { b.Close() })
+	out, err := OpenOutput(b, url+"/out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, out, url, dir
+}
+
 func write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
@@ -184,7 +197,7 @@ func job(t *testing.T, out *Output, w *jobfile.Work, stages []int) *Results {
 
 // A word count whose input and output are in a store is that of local files, and nothing of losers is left.
 func TestWordCount(t *testing.T) {
-	url, dir := shared(t)
+	b, out, url, dir := opened(t)
 	want := map[string]int{}
 	random := rand.New(rand.NewPCG(2, 2))
 	for f := range 3 {
@@ -196,14 +209,8 @@ func TestWordCount(t *testing.T) {
 		}
 		write(t, filepath.Join(dir, "in", fmt.Sprint(f)), text.String())
 	}
-	var b Buckets
-	defer b.Close()
-	out, err := OpenOutput(&b, url+"/out")
-	if err != nil {
-		t.Fatal(err)
-	}
 	plan, err := mapreduce.NewPlan(t.Context(), mapreduce.Request{
-		Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{url + "/in"}, Files: Files{&b}, SplitSize: 4000, Reducers: 2,
+		Operator: mapreduce.Operator{Name: "wordcount"}, Inputs: []string{url + "/in"}, Files: Files{b}, SplitSize: 4000, Reducers: 2,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +258,7 @@ func TestWordCount(t *testing.T) {
 		t.Error(s)
 	}
 	// The result is the input of another job as it is.
-	files, err := Files{&b}.List(t.Context(), url+"/out")
+	files, err := Files{b}.List(t.Context(), url+"/out")
 	if err != nil || len(files) != 2 {
 		t.Errorf("the result is listed as %v, %v", files, err)
 	}
@@ -259,13 +266,7 @@ func TestWordCount(t *testing.T) {
 
 // An attempt that outlives its run leaves nothing: it works while the run's objects are removed, and writes afterwards.
 func TestLateAttempt(t *testing.T) {
-	url, dir := shared(t)
-	var b Buckets
-	defer b.Close()
-	out, err := OpenOutput(&b, url+"/out")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b, out, _, dir := opened(t)
 	started, over := filepath.Join(dir, "started"), filepath.Join(dir, "over")
 	script := fmt.Sprintf("touch %s; until test -e %s; do sleep 0.01; done; echo late", started, over)
 	w := &jobfile.Work{Dir: dir, Array: &jobfile.Array{Stages: []jobfile.Stage{{Name: "a", Tasks: 1, Command: []string{"sh", "-c", script}}}}}
@@ -277,7 +278,7 @@ func TestLateAttempt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &Worker{Assignment: task, Buckets: &b, Output: out, Scratch: t.TempDir(), Stderr: os.Stderr}
+	x := &Worker{Assignment: task, Buckets: b, Output: out, Scratch: t.TempDir(), Stderr: os.Stderr}
 	ended := make(chan error, 1)
 	go func() { ended <- x.Run(t.Context()) }()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
@@ -307,13 +308,7 @@ func TestLateAttempt(t *testing.T) {
 
 // Stages of commands find what those before have left, and the parts are where a local run has them.
 func TestArray(t *testing.T) {
-	url, dir := shared(t)
-	var b Buckets
-	defer b.Close()
-	out, err := OpenOutput(&b, url+"/out")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b, out, _, dir := opened(t)
 	w := &jobfile.Work{Dir: t.TempDir(), Array: &jobfile.Array{Stages: []jobfile.Stage{
 		{Name: "first", Tasks: 2, Command: []string{"sh", "-c", "echo one {}; mkdir $TAILCUT_OUTPUT/d; echo file $TAILCUT_TASK $TAILCUT_ATTEMPT >$TAILCUT_OUTPUT/d/f"}},
 		{Name: "each", Tasks: 2, Command: []string{"sh", "-c", "cat $TAILCUT_INPUT/files/d/f"}, AfterEach: []int{0}},
@@ -334,7 +329,7 @@ func TestArray(t *testing.T) {
 		t.Error("a result is there:", err)
 	}
 	write(t, filepath.Join(dir, "out/all/mine"), "mine")
-	forced(t, &b, out, "out/all/mine")
+	forced(t, b, out, "out/all/mine")
 }
 
 // forced clears an output as --force does, and expects that only one file is left, which is not of the result.
@@ -351,13 +346,7 @@ func forced(t *testing.T, b *Buckets, out *Output, mine string) {
 
 // An output belongs to one run, whoever else asks for it.
 func TestClaim(t *testing.T) {
-	url, dir := shared(t)
-	var b Buckets
-	defer b.Close()
-	out, err := OpenOutput(&b, url+"/out")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b, out, url, dir := opened(t)
 	w := &jobfile.Work{Array: &jobfile.Array{Stages: []jobfile.Stage{{Name: "tasks", Tasks: 1, Command: []string{"true"}}}}}
 	expect := func(what string, err error, want string) {
 		t.Helper()
@@ -382,14 +371,14 @@ func TestClaim(t *testing.T) {
 	check("looked at from elsewhere", out, "", false, false, "has its journal there")
 	check("forced", out, "", true, false, "")
 	expect("begun anew", out.Begin(ctx, "b", w), "")
-	foreign, err := OpenOutput(&b, url+"/foreign")
+	foreign, err := OpenOutput(b, url+"/foreign")
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "foreign/x"), "x")
 	check("somebody else's", foreign, "", false, false, "is not empty")
 	check("somebody else's, forced", foreign, "", true, false, "is not empty")
-	if _, err := OpenOutput(&b, "s3://bucket"); err == nil {
+	if _, err := OpenOutput(b, "s3://bucket"); err == nil {
 		t.Error("a whole bucket can be an output")
 	}
 }
@@ -397,13 +386,7 @@ func TestClaim(t *testing.T) {
 // The manifest says what the winners have put into the store, and --force removes what it lists, also of a result that
 // was cut short, and nothing else.
 func TestManifest(t *testing.T) {
-	url, dir := shared(t)
-	var b Buckets
-	defer b.Close()
-	out, err := OpenOutput(&b, url+"/out")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b, out, _, dir := opened(t)
 	w := &jobfile.Work{Dir: t.TempDir(), Array: &jobfile.Array{Stages: []jobfile.Stage{
 		{Name: "tasks", Tasks: 2, Command: []string{"sh", "-c", "echo {}; mkdir $TAILCUT_OUTPUT/d; echo file {} >$TAILCUT_OUTPUT/d/f"}},
 	}}}
@@ -447,7 +430,7 @@ func TestManifest(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "out", mapreduce.ManifestName)); err != nil { // as if it were not there yet
 		t.Fatal(err)
 	}
-	forced(t, &b, out, "out/part-00001.files/x")
+	forced(t, b, out, "out/part-00001.files/x")
 }
 
 // What is not what the winner has put into the store is not published.
