@@ -21,7 +21,8 @@ package policy
 //
 // Readings. Tasks of one stage that become runnable one after the other are divided as they come. A site without
 // slots, for now, gets no tasks, and those that wait for it are divided anew. A task that reads nothing starts
-// anywhere. Between jobs: order. Data that may not be everywhere, and prices: iridium_money.go.
+// anywhere. Between jobs: order. Data that may not be everywhere, and prices: iridium_money.go. What section 4 moves
+// before jobs is no policy's: sim/placement.go.
 
 import (
 	"cmp"

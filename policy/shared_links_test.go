@@ -1,14 +1,12 @@
 package policy
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
-	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -61,16 +59,7 @@ func TestSharedLinks(t *testing.T) {
 			c, w := sharedWorld(t, seed)
 			both := [2]float64{}
 			for i, spec := range []string{x.blind, x.knowing} {
-				p, err := New(spec, 1)
-				if err != nil {
-					t.Fatal(err)
-				}
-				Tell(p, c.Law)
-				res, err := sim.Run(context.Background(), w, p, sim.Options{Cluster: c, Limits: sched.NoLimits(), Seed: seed})
-				if err != nil {
-					t.Fatal(err)
-				}
-				both[i] = res.Jobs[0].Completion.Seconds()
+				both[i] = completion(t, spec, c, w, seed)
 			}
 			sum += math.Log(both[0] / both[1])
 			worst = min(worst, both[0]/both[1])

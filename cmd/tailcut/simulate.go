@@ -63,6 +63,7 @@ func newSimulate() *cobra.Command {
 	fl.Float64Var(&r.Noise, "progress-noise", 0, "relative error (standard deviation) of the remaining time in progress reports")
 	fl.StringVar(&r.NoiseKind, "progress-error", simulation.Independent, "of --progress-noise: independent draws an error for each report, persistent one for each attempt")
 	fl.StringVar(&r.LaunchDelay, "launch-delay", "0s", "time that an attempt holds its slot before it starts: a duration such as 2s, or a `law` of seconds such as exp:mean=30, drawn for each attempt; with a law, policies learn when attempts start")
+	fl.StringVar(&r.PlaceData, "place-data", "", "with --cluster: move inputs between sites before each job, within this `span` before it such as 10m, to where its transfers are expected to take least (default: nothing moves)")
 	fl.StringVar(&r.Overheads, "overheads", "none", "`what` a real cluster takes beside the work: some of "+strings.ReplaceAll(sim.OverheadsUsage, ",", ", ")+", with commas and no spaces")
 	fl.Float64Var(&r.DeadlineSlack, "deadline-slack", 0, "give jobs without a deadline `X` times the time they take alone, with the recorded durations (0: no deadline)")
 	fl.StringVar(&f.jobs.path, "jobs-out", "", "write one line per job to `file`, as CSV")

@@ -63,6 +63,7 @@ type RunFigures struct {
 	TardinessCost     *float64 `json:"tardiness_cost"`
 	JobsDropped       int      `json:"jobs_dropped"` // at their deadlines, or given up by the policy
 	BillFigures
+	PlacedFigures
 	Cut     string       `json:"cut,omitempty"`     // what no figure is of
 	Classes []RunFigures `json:"classes,omitempty"` // likewise; events and wall time are the run's
 }
@@ -123,6 +124,7 @@ func (r *Result) figures(c *sim.Cell) RunFigures {
 	if c.Deadlines > 0 {
 		f.ValuePossible, f.ValueWon, f.TardinessCost = new(c.ValuePossible), new(c.ValueWon), new(c.TardinessCost)
 	}
+	f.PlacedFigures = r.placed()
 	if r.Cut != nil {
 		f.Cut = r.Cut.Cut
 	}

@@ -58,6 +58,7 @@ type Manifest struct {
 	DeadlineSlack float64 `json:"deadline_slack"`
 	Cut           string  `json:"cut"`
 	By            string  `json:"by"`
+	PlaceData     string  `json:"place_data,omitempty"` // span before jobs; the workload's hash is that before moves
 
 	Money string `json:"money,omitempty"` // the unit of the cluster's prices; the cluster's file is one of Files
 }
@@ -89,7 +90,7 @@ func (q *question) manifest(hash string, runs, machines, slots int) *Manifest {
 		MaxAttempts: bounded(o.Limits.Attempts), MoreAttempts: o.Limits.OwnAttempts, CloneFloor: bounded(o.Limits.Clones.Floor),
 		CloneOfTasks: o.Limits.Clones.TaskShare, CloneOfRunning: o.Limits.Clones.RunningShare,
 		Service: cmp.Or(q.Service, "resample"), LaunchDelay: cmp.Or(q.LaunchDelay, "0s"), Overheads: cmp.Or(q.Overheads, "none"), Progress: cmp.Or(q.Progress, Auto),
-		ProgressNoise: q.Noise, ProgressError: cmp.Or(q.NoiseKind, Independent), DeadlineSlack: q.DeadlineSlack, Cut: cmp.Or(q.Request.Cut, "none"), By: q.By,
+		ProgressNoise: q.Noise, ProgressError: cmp.Or(q.NoiseKind, Independent), DeadlineSlack: q.DeadlineSlack, Cut: cmp.Or(q.Request.Cut, "none"), By: q.By, PlaceData: q.PlaceData,
 	}
 	if q.Cluster != nil {
 		m.Money = moneyOf(q.Cluster)

@@ -48,6 +48,7 @@ func (r *Result) WriteText(w io.Writer) error {
 	r.printWithheld(w)
 	r.printPortfolios(w)
 	r.printCluster(w)
+	r.printPlaced(w)
 	if r.priced() {
 		fmt.Fprintf(w, "Money in %s: for bytes moved between sites and for slots while attempts have them, also of attempts that were killed.\n", r.Money)
 	}
@@ -164,6 +165,7 @@ func (r *Result) WriteCSV(w io.Writer) error {
 	if !r.priced() {
 		without = append(without, billColumns...)
 	}
+	without = append(without, r.withoutPlaced()...)
 	type row struct {
 		RunFigures
 		Identity

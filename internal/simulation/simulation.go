@@ -57,6 +57,10 @@ type Request struct {
 	Replicate string
 	Redraw    func(seed uint64) (*trace.Workload, error)
 
+	// A duration: inputs move between the sites of the Cluster within it before their job, see sim.Cluster.PlaceData.
+	// Default none.
+	PlaceData string
+
 	Origin   Origin // for the manifest
 	NoTiming bool   // results have no wall time, so that the same request gives the same bytes
 
@@ -88,17 +92,19 @@ type Result struct {
 	Money           string   // the unit of the cluster's prices; "" if nothing has a price
 	LowerBound      float64  // of the mean flow time of any policy in seconds; 0 if nothing is known
 	Manifest        *Manifest
-	Until           float64      // see Request
-	NoTiming        bool         // see Request
-	Intervals       bool         // the report for people has a table of all intervals
-	told            bool         // policies, when attempts start after the launch delay
-	uses            []bool       // by policy: progress
-	draws           bool         // durations, failures or reports are drawn for all attempts, also for originals
-	Portfolios      []*Portfolio // by policy; nil for those that are none
-	Cut             *CutFigures  // nil if none was asked for
-	By              string       // see Request
-	Classes         []string     // of jobs, see sim.Comparison.Class
-	hint            string       // of a warm-up that nobody asked to cut
+	Until           float64        // see Request
+	NoTiming        bool           // see Request
+	Intervals       bool           // the report for people has a table of all intervals
+	told            bool           // policies, when attempts start after the launch delay
+	uses            []bool         // by policy: progress
+	draws           bool           // durations, failures or reports are drawn for all attempts, also for originals
+	Portfolios      []*Portfolio   // by policy; nil for those that are none
+	Cut             *CutFigures    // nil if none was asked for
+	By              string         // see Request
+	Classes         []string       // of jobs, see sim.Comparison.Class
+	PlaceData       string         // see Request
+	Placement       *sim.Placement // of data, before the jobs; nil if none was asked for
+	hint            string         // of a warm-up that nobody asked to cut
 }
 
 func wrong(field, format string, args ...any) error {
@@ -138,8 +144,9 @@ type question struct {
 	pilots   pilots
 	cut      cut
 	by       *grouping
-	paces    bool   // one of the policies sets the speed of the machines, so that no bound is known
-	loose    string // the first policy that chooses no sites and so may not have jobs whose data may not be everywhere
+	lag      sched.Time // of PlaceData
+	paces    bool       // one of the policies sets the speed of the machines, so that no bound is known
+	loose    string     // the first policy that chooses no sites, and so may have no jobs whose data is not everywhere
 }
 
 // Check finds what is wrong with a request, but for its workload and what only fits others. What it returns is a
@@ -163,6 +170,11 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 	if err := q.fit(); err != nil {
 		return nil, err
 	}
+	placement, err := q.place()
+	if err != nil {
+		return nil, err
+	}
+	r = q.Request
 	bound, err := q.bound()
 	if err != nil {
 		return nil, err
@@ -181,6 +193,7 @@ func (r *Request) Run(ctx context.Context) (*Result, error) {
 	res := &Result{
 		Comparison: compared, Workload: r.Workload, Told: q.told, Durations: q.law, Machines: r.Machines, Slots: q.slots.of(r.Machines), LowerBound: bound, uses: q.uses,
 		Until: r.Until, Intervals: r.Intervals, NoTiming: r.NoTiming, draws: q.draws(), Cut: q.cut.figures(r.Workload), By: r.By, hint: hint,
+		PlaceData: r.PlaceData, Placement: placement,
 	}
 	if !q.cut.none() {
 		res.LowerBound = 0 // is of all jobs
@@ -261,6 +274,7 @@ func (r *Request) read() (*question, error) {
 		{"service", r.Service, func(text string) (err error) { o.Model, err = sim.ParseService(text); return err }},
 		{"progress", r.Progress, q.readProgress},
 		{"cut", r.Cut, q.cut.read},
+		{"place-data", r.PlaceData, q.readPlace},
 		{"by", r.By, func(text string) (err error) { q.by, err = parseBy(text); return err }},
 	} {
 		if part.text == "" {
