@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"os"
 	"slices"
 )
 
@@ -102,9 +103,20 @@ func Link(names []string) (all []*Stride) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Sum returns the CRC-32C of all that is read.
-func Sum(r io.Reader) (uint32, error) {
+// Sum returns the CRC-32C of a file.
+func Sum(path string) (uint32, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
 	sum := crc32.New(castagnoli)
-	_, err := io.Copy(sum, r)
+	_, err = io.Copy(sum, f)
 	return sum.Sum32(), err
+}
+
+// Intact tells whether the bytes of a stride are those that were saved.
+func (s *Stride) Intact() bool {
+	sum, err := Sum(s.Path)
+	return err == nil && sum == s.Sum
 }

@@ -80,8 +80,8 @@ func (s *saving) find() error {
 		if err := s.download(s.ctx, root.below(x.Name()), x.Path); err != nil {
 			return err
 		}
-		if sum, err := sumOf(x.Path); err != nil || sum != x.Sum {
-			return err
+		if !x.Intact() {
+			return nil
 		}
 		s.last = x
 	}
@@ -93,7 +93,7 @@ func (s *saving) save(offset int64, fraction float64) {
 	next := &strides.Stride{Before: s.last, Number: s.Number, Begin: s.last.Offset(), End: offset, Fraction: fraction}
 	path := mapreduce.SavedPath(s.dir, next.Begin)
 	var err error
-	if next.Sum, err = sumOf(path); err != nil {
+	if next.Sum, err = strides.Sum(path); err != nil {
 		return
 	}
 	f, err := os.Open(path)
@@ -107,13 +107,4 @@ func (s *saving) save(offset int64, fraction float64) {
 		return
 	}
 	s.last = next
-}
-
-func sumOf(path string) (uint32, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	return strides.Sum(f)
 }

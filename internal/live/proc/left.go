@@ -27,21 +27,9 @@ func leftStrides(dir string) map[place]*strides.Stride {
 // sound returns a stride if it and all before it are as they were saved; else the last before the damage, nil for none.
 func sound(s *strides.Stride) *strides.Stride {
 	for _, x := range s.Chain() {
-		if !x.Left {
-			continue
-		}
-		if sum, err := checksum(x.Path); err != nil || sum != x.Sum {
+		if x.Left && !x.Intact() {
 			return x.Before
 		}
 	}
 	return s
-}
-
-func checksum(path string) (uint32, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	return strides.Sum(f)
 }

@@ -24,7 +24,7 @@ func lineage(t *testing.T) (f Folders, paths map[string]string) {
 		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		sum, err := checksum(file)
+		sum, err := strides.Sum(file)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -98,7 +98,7 @@ func (e *Executor) save(p *process, fraction float64, offset int64) *strides.Str
 	next := &strides.Stride{Before: p.last, Number: p.attempt.Number, Begin: p.last.Offset(), End: offset, Fraction: fraction}
 	from := e.work.saved(p.dir, next.Begin)
 	var err error
-	if next.Sum, err = checksum(from); err != nil {
+	if next.Sum, err = strides.Sum(from); err != nil {
 		return nil
 	}
 	next.Path = filepath.Join(e.cfg.Folders.saved(p.attempt.Stage, p.attempt.Index), next.Name())
