@@ -1,7 +1,7 @@
 package mapreduce
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -34,7 +34,10 @@ func (a *worker) mapLines(into collector, read func(io.Reader) error) error {
 		_, err := m.in.Write(piece)
 		return err
 	})
-	return cmp.Or(err, m.end())
+	if err != nil {
+		return err
+	}
+	return m.end()
 }
 
 func (m *lineMapper) begin() {
@@ -126,10 +129,15 @@ func (m *lineMapper) abandon() {
 	}
 }
 
-var errAbandoned = fmt.Errorf("the attempt has failed")
+var errAbandoned = errors.New("the attempt has failed")
 
 // ripen ends the stride's command.
-func (m *lineMapper) ripen() error { return cmp.Or(m.end(), m.collector.ripen()) }
+func (m *lineMapper) ripen() error {
+	if err := m.end(); err != nil {
+		return err
+	}
+	return m.collector.ripen()
+}
 
 // verbatim collects what commands write as it is: the files of the strides, and of what came since.
 type verbatim struct {
