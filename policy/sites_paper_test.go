@@ -55,23 +55,29 @@ func TestIridiumShares(t *testing.T) {
 	}
 }
 
+// drawIridium draws a stage of up to 9 tasks and the sites that have room for it.
+func drawIridium(t *rapid.T) (p *iridium, n, sites int) {
+	n, sites = rapid.IntRange(1, 9).Draw(t, "tasks"), rapid.IntRange(1, 4).Draw(t, "sites")
+	p = &iridium{}
+	room := 0
+	for k := range sites {
+		p.up = append(p.up, float64(rapid.IntRange(1, 9).Draw(t, "up")))
+		p.down = append(p.down, float64(rapid.IntRange(1, 9).Draw(t, "down")))
+		p.data = append(p.data, float64(rapid.IntRange(0, 9).Draw(t, "data")))
+		p.total += p.data[k]
+		slots := rapid.IntRange(0, n).Draw(t, "slots")
+		if room += slots; k == sites-1 {
+			slots += max(0, n-room)
+		}
+		p.room = append(p.room, slots)
+	}
+	return p, n, sites
+}
+
 // TestIridiumOptimum checks the division against all ways to divide up to 9 tasks among sites with so much room: none has a smaller z, and none of those with that z moves less.
 func TestIridiumOptimum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n, sites := rapid.IntRange(1, 9).Draw(t, "tasks"), rapid.IntRange(1, 4).Draw(t, "sites")
-		p := &iridium{}
-		room := 0
-		for k := range sites {
-			p.up = append(p.up, float64(rapid.IntRange(1, 9).Draw(t, "up")))
-			p.down = append(p.down, float64(rapid.IntRange(1, 9).Draw(t, "down")))
-			p.data = append(p.data, float64(rapid.IntRange(0, 9).Draw(t, "data")))
-			p.total += p.data[k]
-			slots := rapid.IntRange(0, n).Draw(t, "slots")
-			if room += slots; k == sites-1 {
-				slots += max(0, n-room)
-			}
-			p.room = append(p.room, slots)
-		}
+		p, n, sites := drawIridium(t)
 		z := p.solve(n)
 		p.divide(n)
 		count := make([]int, sites)
@@ -128,20 +134,7 @@ func (w *division) best() (z, moved float64) {
 func TestIridiumWeighsMoney(t *testing.T) {
 	dearer := 0
 	rapid.Check(t, func(t *rapid.T) {
-		n, sites := rapid.IntRange(1, 9).Draw(t, "tasks"), rapid.IntRange(1, 4).Draw(t, "sites")
-		p := &iridium{}
-		room := 0
-		for k := range sites {
-			p.up = append(p.up, float64(rapid.IntRange(1, 9).Draw(t, "up")))
-			p.down = append(p.down, float64(rapid.IntRange(1, 9).Draw(t, "down")))
-			p.data = append(p.data, float64(rapid.IntRange(0, 9).Draw(t, "data")))
-			p.total += p.data[k]
-			slots := rapid.IntRange(0, n).Draw(t, "slots")
-			if room += slots; k == sites-1 {
-				slots += max(0, n-room)
-			}
-			p.room = append(p.room, slots)
-		}
+		p, n, sites := drawIridium(t)
 		prices := make([]float64, sites*sites) // of a byte
 		net := &sched.Network{Names: make([]string, sites), Price: make([]sched.Money, sites*sites)}
 		for i := range prices {

@@ -44,6 +44,20 @@ func synthetic(t *testing.T, spec string) *trace.Workload {
 	return w
 }
 
+// declaredCells are those of the declared suite.
+func declaredCells(t *testing.T) []suite.Cell {
+	f, err := os.Open("bench/suite/cells.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	cells, err := suite.ReadCells(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cells
+}
+
 // coverageWorlds are some that anybody can run, and the generated ones of the declared suite that have few tasks.
 func coverageWorlds(t *testing.T) (all []coverageWorld) {
 	nightly, err := (&trace.Importer{}).Load("docs/data/validation/nightly.jsonl", nil)
@@ -59,15 +73,7 @@ func coverageWorlds(t *testing.T) (all []coverageWorld) {
 	all = append(all, coverageWorld{name: "a queue of 20 jobs, drawn anew (--replicate both)", request: simulation.Request{
 		Workload: synthetic(t, queue), Machines: 10, Replicate: simulation.Both, Redraw: func(seed uint64) (*trace.Workload, error) { return trace.Synthesize(queue, seed) },
 	}})
-	f, err := os.Open("bench/suite/cells.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	cells, err := suite.ReadCells(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cells := declaredCells(t)
 	for i := range cells {
 		c := &cells[i]
 		if c.Family != "array" || c.Size == "10000" || c.Size == "1000" {

@@ -97,18 +97,9 @@ func TestCoverageOfSuite(t *testing.T) {
 	if _, err := os.Stat(traces); err != nil {
 		t.Skipf("no traces: %v", err)
 	}
-	f, err := os.Open("bench/suite/cells.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	cells, err := suite.ReadCells(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var names []string
 	by, all := map[string]*familyCoverage{}, &familyCoverage{}
-	for _, w := range suiteWorlds(t, cells, traces) {
+	for _, w := range suiteWorlds(t, declaredCells(t), traces) {
 		x := w.simulate(t)
 		name := w.cell.Family
 		if by[name] == nil {

@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"math"
 	"os"
@@ -341,18 +342,29 @@ func inSeconds(ms []float64) []float64 {
 	return all
 }
 
-// beats are the seconds between two starts of tasks on a host, one after the other.
-func beats(t *testing.T, name string) (gaps []float64, hosts int) {
-	starts := map[string][]sched.Time{}
-	log, err := Open(real(t, name), nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	for a, err := range log.Attempts() {
+// attemptsOf reads the attempts of a log.
+func attemptsOf(t *testing.T, name string) iter.Seq[*Record] {
+	return func(yield func(*Record) bool) {
+		log, err := Open(real(t, name), nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer log.Close()
+		for a, err := range log.Attempts() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+// beats are the seconds between two starts of tasks on a host, one after the other.
+func beats(t *testing.T, name string) (gaps []float64, hosts int) {
+	starts := map[string][]sched.Time{}
+	for a := range attemptsOf(t, name) {
 		if a.Start > 0 && (a.Stage == "map" || a.Stage == "reduce") {
 			host := a.Host[strings.LastIndexByte(a.Host, '/')+1:]
 			starts[a.Stage+host] = append(starts[a.Stage+host], a.Start)
@@ -378,15 +390,7 @@ func kills(t *testing.T, name string) (all []float64) {
 		task       int
 	}
 	won, lost := map[task]sched.Time{}, map[task][]Record{}
-	log, err := Open(real(t, name), nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	for a, err := range log.Attempts() {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for a := range attemptsOf(t, name) {
 		switch of := (task{a.Job, a.Stage, a.Task}); a.Outcome {
 		case Succeeded:
 			won[of] = a.Start + a.Duration
