@@ -157,14 +157,14 @@ func eachMeasurement(file io.Reader, name string, use func(measurement)) error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		line, _ := rows.FieldPos(0)
 		var bad *csv.ParseError
 		if errors.As(err, &bad) {
 			return wrong(bad.Line, bad.Err)
 		}
 		if err != nil {
-			return wrong(line, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
+		line, _ := rows.FieldPos(0)
 		m, ok, err := measuredTables[at].row(func(column string) string { return row[slices.Index(header, column)] })
 		if err != nil && ok {
 			return wrong(line, err)

@@ -55,6 +55,7 @@ func TestMeasuredLinksErrors(t *testing.T) {
 		{"a,b\n1,2\n", "x.csv:1: expected the columns src_region, "},
 		{skyText + "aws:a,PREMIUM,gcp:b,PREMIUM,-1\n", `x.csv:6: field throughput_received: expected a positive number, got "-1"`},
 		{skyText + "aws:a\n", "x.csv:6: wrong number of fields"},
+		{skyText + "\"aws:a\n", "x.csv:"},
 		{"", "x.csv:1: EOF"},
 	} {
 		err := eachMeasurement(strings.NewReader(c.text), "x.csv", func(measurement) {})

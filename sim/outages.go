@@ -44,10 +44,14 @@ func readOutages(f io.Reader, file string, machines int) (all []Outage, err erro
 		if errors.Is(err, io.EOF) {
 			return all, nil
 		}
-		line, _ := r.FieldPos(0)
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: expected %d fields: %w", file, max(line, 1), len(outageColumns), err)
+		var bad *csv.ParseError
+		if errors.As(err, &bad) {
+			return nil, fmt.Errorf("%s:%d: expected %d fields: %w", file, bad.Line, len(outageColumns), bad.Err)
 		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		line, _ := r.FieldPos(0)
 		m, err := strconv.Atoi(row[0])
 		if err != nil || m < 0 || m >= machines {
 			return nil, fmt.Errorf("%s:%d: field machine: expected a number from 0 to %d, got %q", file, line, machines-1, row[0])

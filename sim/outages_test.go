@@ -25,7 +25,7 @@ func TestOutages(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	for _, row := range []string{"1,2,3", "-1,2,3", "0,x,3", "0,2,2", "0,2,Inf", "0,2"} {
+	for _, row := range []string{"1,2,3", "-1,2,3", "0,x,3", "0,2,2", "0,2,Inf", "0,2", `"0`, `0",1,2`, "0,1,2\""} {
 		if _, err := readOutages(strings.NewReader("machine,down_seconds,up_seconds\n"+row+"\n"), "x.csv", 1); err == nil ||
 			!strings.HasPrefix(err.Error(), "x.csv:2: ") || !strings.Contains(err.Error(), "expected ") {
 			t.Errorf("%q: %v", row, err)

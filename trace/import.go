@@ -169,8 +169,11 @@ func readHistogram(r io.Reader) (laws.Law, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
+		if bad := (*csv.ParseError)(nil); errors.As(err, &bad) {
+			err = bad.Err
+		}
 		if err != nil {
-			return nil, fmt.Errorf("%d: expected value,count: %w", line, errors.Unwrap(err))
+			return nil, fmt.Errorf("%d: expected value,count: %w", line, err)
 		}
 		if line == 1 && row[0] == "value" {
 			continue
