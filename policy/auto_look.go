@@ -27,6 +27,7 @@ type autoEye struct {
 	hope       [mostSeen]float64
 	bias, sd   float64 // of reports, see trust
 	crowded    bool    // there are more tasks than seen
+	end        stageEnd
 }
 
 const (
@@ -91,6 +92,14 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	late, many := p.eye.late(rest, &cause)
 	start := p.start.cost()
 	late -= (cause[byChance] + cause[byPace]) * start
+	if p.order.Waiting() == 0 && v.CloneRoom() > 0 {
+		// Slots are idle. Then what is rare counts, too: that one of many tasks takes long.
+		p.eye.end.find(&p.eye, &stage)
+		mean, n := p.eye.end.sooner(len(p.eye.seen))
+		if mean = cause[byChance] * (mean - start); mean > late {
+			late, many = mean, n
+		}
+	}
 	p.rate(v, st, &stage, sure, &cause, rest)
 	p.sift(v, st, sure*p.begun.chance(&p.redraw, cause[byChance]), start)
 	blind := p.blind(st, &stage)
@@ -192,9 +201,10 @@ func outlive(v *sched.View, id sched.StageID, longest float64) (older float64) {
 	n := 0
 	for t, ok := v.RunningTask(id, 0); ok && n < mostSeen && longest > 0; t, ok = v.RunningTask(id, t+1) {
 		n++
-		a, _ := v.FirstAttempt(t)
-		if age := (v.Now() - v.Rows().Started(a)).Seconds(); age > longest {
-			older += math.Log(age / longest)
+		for a, runs := v.FirstAttempt(t); runs; a, runs = v.NextAttempt(a) {
+			if age := (v.Now() - v.Rows().Started(a)).Seconds(); age > longest {
+				older += math.Log(age / longest)
+			}
 		}
 	}
 	return older
