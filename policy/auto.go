@@ -7,7 +7,8 @@ package policy
 //	r         time left of a task's attempts: their reports, weighed against their ages, see timeLeft
 //	n         duration of a new attempt
 //	saved     E[r] - E[min(r, n)]
-//	late      by how much earlier the stage ends if its m slowest tasks are cloned, divided by m, for the best m
+//	late      by how much earlier the stage ends if its m slowest tasks are cloned, divided by m, for the best m; with slots
+//	          free and no task waiting, on average if that is more, see stageEnd
 //	sure      1 - 1/sqrt(1 + winners of the stage): what is known from few is not certain
 //	cause     why a task is slow, and so what n is: learned from clones, see causes. late and saved are means over the causes
 //

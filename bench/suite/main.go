@@ -39,7 +39,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "only cells whose names contain one of these texts, separated by spaces")
 	flag.IntVar(&o.runs, "runs", 0, "runs of each policy in a cell (default 5 to 30, fewer where there are many tasks)")
 	flag.BoolVar(&o.heldOut, "held-out", false, "the cells that are held out, instead of the others")
-	flag.StringVar(&o.from, "from", "", "run nothing: take all from these files of -csv, separated by commas, in the cells that have all policies")
+	flag.StringVar(&o.from, "from", "", "run nothing: take all from these files of -csv, separated by commas, in the cells that have all policies; with -csv write that to its file instead of the table")
 	flag.StringVar(&o.rows, "rows", "", "policies that the table and the picture show (default all)")
 	flag.StringVar(&o.picture, "picture", "", "SVG file for the shares of cells in which the policies of -rows are close to the best")
 	flag.StringVar(&o.failing, "failing", "", "print the cells in which the interval of this policy's ratio to the best ends above 1.02")

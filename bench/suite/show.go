@@ -21,7 +21,11 @@ func (o *options) known(cells []suite.Cell, policies []string, published int) er
 			all[c] = all[c].With(out)
 		}
 	}
-	return o.show(suite.Known(cells, all, policies, published))
+	known := suite.Known(cells, all, policies, published)
+	if o.csv != "" {
+		return writeResults(o.csv, o.note, known)
+	}
+	return o.show(known)
 }
 
 // show writes the table, and what else was asked for.

@@ -23,13 +23,12 @@ const (
 	tasksToRun = 60_000
 )
 
-// apart are policies that have nothing to decide in a suite without deadlines and sites, those that nobody has
-// published, and those that came after the suite was run: probes place tasks without a central scheduler.
+// apart are policies that have nothing to decide in a suite without deadlines and sites, and those that nobody has
+// published.
 var apart = []string{
 	"auto", "fillsrpt",
 	"chronos-clone", "chronos-restart", "chronos-resume", "edf", "laxity", "shed",
 	"flutter", "geoclone", "iridium",
-	"sparrow", "hawk", "eagle", "power-of-two",
 }
 
 // sited tells presets for several sites.
