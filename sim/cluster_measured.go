@@ -157,8 +157,7 @@ func eachMeasurement(file io.Reader, name string, use func(measurement)) error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		var bad *csv.ParseError
-		if errors.As(err, &bad) {
+		if bad := (*csv.ParseError)(nil); errors.As(err, &bad) {
 			return wrong(bad.Line, bad.Err)
 		}
 		if err != nil {

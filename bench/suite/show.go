@@ -12,18 +12,20 @@ import (
 // known shows what the files of -from have.
 func (o *options) known(cells []suite.Cell, policies []string, published int) error {
 	all := map[suite.Cell]*suite.Outcome{}
+	var notes []string
 	for path := range strings.SplitSeq(o.from, ",") {
 		file, err := readResults(path)
 		if err != nil {
 			return err
 		}
+		notes = append(notes, file.Note)
 		for c, out := range file.Outcomes {
 			all[c] = all[c].With(out)
 		}
 	}
 	known := suite.Known(cells, all, policies, published)
 	if o.csv != "" {
-		return writeResults(o.csv, o.note, known)
+		return writeResults(o.csv, strings.Join(notes, "; "), known)
 	}
 	return o.show(known)
 }
