@@ -8,7 +8,7 @@ import (
 // Truncated is the law of X given lo <= X <= hi. Make one with [Truncate].
 //
 // Its moments are numeric (see [Expect]) and cost some hundreds of quantiles a
-// call.
+// call, but for the mean of a Pareto law, which has a closed form.
 type Truncated struct {
 	cond conditional
 	lo   float64
@@ -56,8 +56,21 @@ func (t Truncated) InvSurvival(q float64) float64 { return max(t.lo, t.cond.valu
 // -Inf outside the bounds.
 func (t Truncated) LogPDF(x float64) float64 { return t.cond.logPDF(x) }
 
-// Mean returns the mean, by quadrature.
-func (t Truncated) Mean() float64 { return numericMean(t) }
+// Mean returns the mean, by quadrature; of Pareto's law it is
+//
+//	a α/(α-1) (1-(b/a)^(1-α)) / (1-(b/a)^-α)    between a and b
+func (t Truncated) Mean() float64 {
+	p, ok := t.cond.of.(Pareto)
+	if !ok || p.Alpha == 1 {
+		return numericMean(t)
+	}
+	a, tail := max(t.lo, p.Xm), p.Alpha-1
+	h := math.Log1p((t.cond.hi - a) / a)
+	if tail < 0 && math.IsInf(h, 1) {
+		return math.Inf(1)
+	}
+	return a * (p.Alpha / tail) * (math.Expm1(-tail*h) / math.Expm1(-p.Alpha*h))
+}
 
 // Variance returns the variance, by quadrature.
 func (t Truncated) Variance() float64 { return numericVariance(t) }
