@@ -19,6 +19,9 @@ type Pool struct {
 	// jobs run in waves where not all originals fit, or where [Work.Slots] is fewer than a job's tasks; in the paper
 	// they wait
 	Waves bool
+	// durations to draw for each way to run a job in waves, about; 0 for a share of 2 million of all jobs. Of a job of
+	// more than a thirtieth of it, bounds take the place of played chances.
+	Draws int
 }
 
 // Validate returns an error that names the first field out of range.
@@ -32,6 +35,8 @@ func (p Pool) Validate() error {
 		return fmt.Errorf("the attempts of a task are at least 1, or 0 for no bound, got %d", p.MaxAttempts)
 	case p.Taken < 0:
 		return fmt.Errorf("the slots that others hold must not be negative, got %d", p.Taken)
+	case p.Draws < 0:
+		return fmt.Errorf("the durations to draw must not be negative, got %d", p.Draws)
 	case p.MasterSlots < 0:
 		return fmt.Errorf("the slots of a job's master must not be negative, got %d", p.MasterSlots)
 	}

@@ -8,6 +8,9 @@ import (
 // rungDraws are the durations to draw for the rungs of all jobs together, about.
 const rungDraws = 2_000_000
 
+// fewPlays are the fewest of a job whose chance is not taken from bounds.
+const fewPlays = 30
+
 // fits says that no job has several stages, and all originals can run at once, those of hopeless jobs aside that may
 // wait.
 func (p Pool) fits(jobs []Work) bool {
@@ -55,7 +58,6 @@ func (j *Joint) admitWaves(pool Pool, jobs []Work) (left int) {
 			}
 		}
 	}
-	n := min(max(rungDraws/tasks, 100), 1000)
 	for i := range j.claims {
 		c := &j.claims[i]
 		w := jobs[c.job]
@@ -63,13 +65,24 @@ func (j *Joint) admitWaves(pool Pool, jobs []Work) (left int) {
 			c.most = pool.mostClones(w, c.odds, left)
 			continue
 		}
-		c.rungs = w.rungs(left-pool.MasterSlots, pool.MaxAttempts, n)
+		c.rungs = w.rungs(left-pool.MasterSlots, pool.MaxAttempts, pool.plays(w, tasks))
 		for r := range c.rungs[1:] {
 			c.rungs[1+r].slots += pool.MasterSlots
 		}
 		c.most = len(c.rungs) - 1
 	}
 	return left
+}
+
+// plays returns how many times a job is played for its rungs, with so many tasks in all jobs; 0 if it takes bounds.
+func (p Pool) plays(w Work, tasks int) int {
+	switch {
+	case p.Draws == 0 && w.Tasks <= played:
+		return min(max(rungDraws/tasks, 100), 1000)
+	case p.Draws < fewPlays*w.Tasks:
+		return 0
+	}
+	return min(p.Draws/w.Tasks, 400)
 }
 
 // placeWaves turns the rungs that jobs have reached into clones and tasks at once, and returns the slots left. A job

@@ -44,6 +44,10 @@ type Work struct {
 	// Stages of a job that has several, nil for one; Law is then not looked at. Such a job runs in waves, if with all
 	// its tasks at once: [Work.Waves], [Work.FewestSlots], [Work.Within] and [Joint] know what it can expect.
 	Stages []Phase
+	// Later are the stages of such a job that have not begun where Tasks and Law are of the one that has; nil for
+	// none. They come one after the other, whatever their After is, and their clones are chosen when the first of
+	// them begins. Only jobs in waves of a [Pool] look at them.
+	Later []Phase
 }
 
 // Validate returns an error that names the first field out of range.

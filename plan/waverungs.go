@@ -20,14 +20,15 @@ const (
 )
 
 // rungs returns the ways to run a job on up to so many slots, each of more slots with a larger chance. The first is to
-// wait. Chances of jobs in waves are estimated by n jobs that are played, the same for all ways, or are bounds.
+// wait. Chances of jobs in waves are estimated by n jobs that are played, the same for all ways, or are bounds: n = 0.
 func (w Work) rungs(slots, maxAttempts, n int) []rung {
 	all := []rung{{log: math.Log(waiting)}}
 	if w.Slots > 0 {
 		slots = min(slots, w.Slots)
 	}
+	then := w.then(slots, maxAttempts, n)
 	for clones := 0; clones < slots && (maxAttempts == 0 || clones < maxAttempts); clones++ {
-		climbed := climbing(slices.Concat(all, w.rungsOf(clones, slots/(clones+1), n)))
+		climbed := climbing(slices.Concat(all, w.rungsOf(clones, slots/(clones+1), n, then)))
 		if clones > 0 && slices.Equal(climbed, all) {
 			break
 		}
@@ -37,7 +38,10 @@ func (w Work) rungs(slots, maxAttempts, n int) []rung {
 }
 
 // rungsOf returns the ways with a number of clones and up to so many tasks at once.
-func (w Work) rungsOf(clones, most, n int) (all []rung) {
+func (w Work) rungsOf(clones, most, n int, then rest) (all []rung) {
+	if len(then) > 0 {
+		return w.rungsBefore(then, clones, most, n)
+	}
 	if len(w.Stages) > 0 {
 		return w.rungsOfStages(clones, most, n)
 	}
@@ -61,7 +65,7 @@ func (w Work) rungsOf(clones, most, n int) (all []rung) {
 		}
 	}
 	misses := []float64{proven, 1e-3, 0.01, 0.1, 0.5}
-	if s.tasks <= played {
+	if n > 0 {
 		some, ever := s.playedRungs(clones, most, n)
 		if all = append(all, some...); !ever { // then nothing is proven
 			return all

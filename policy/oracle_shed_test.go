@@ -23,7 +23,7 @@ var shedOracle = oracle{
 	slow: func(a kit.Args) sched.Policy {
 		return &slowShed{
 			progress: newProgress(a.Span("launch")), law: a.Law("law"), alpha: shedAlpha(a), lambda: a.Float("lambda"), attempts: a.Int("max_attempts"), masters: a.Int("master_slots"),
-			late: a.Choice("late"), when: a.Choice("when"), interval: a.Span("interval"), running: map[sched.StageID]bool{}, behind: map[sched.StageID]bool{},
+			late: a.Choice("late"), when: a.Choice("when"), interval: a.Span("interval"), running: map[sched.StageID]bool{}, behind: map[sched.StageID]bool{}, slowWaves: slowWaves{blind: map[sched.StageID]bool{}},
 		}
 	},
 }
@@ -45,6 +45,7 @@ type slowShed struct {
 	ended             bool                   // an attempt or a stage, since the last decision
 	over              bool                   // a task, since the last division
 	last              sched.Time             // division
+	slowWaves
 }
 
 func (p *slowShed) Observe(v *sched.View, ev *sched.Event) {
@@ -57,9 +58,10 @@ func (p *slowShed) Observe(v *sched.View, ev *sched.Event) {
 		p.submitted = true
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.ended = true
-		p.submitted = p.submitted || p.when != "arrivals"
+		p.submitted = p.submitted || p.when != "arrivals" || p.waves
 	case sched.AttemptDone:
 		p.ended, p.over = true, true
+		p.submitted = p.submitted || p.blind[ev.Stage] && v.Stage(ev.Stage).Done >= 10
 	case sched.AttemptFailed, sched.AttemptLost:
 		p.ended = true
 	case sched.AttemptProgress:
@@ -88,6 +90,9 @@ func (p *slowShed) Decide(v *sched.View, act *sched.Actions) {
 		}
 	}
 	more := fell || p.ended
+	if p.waves && more && p.anyLacks(v) {
+		p.grow(v)
+	}
 	p.ended = false
 	if p.submitted && p.late == "kill" && p.killLate(v, act) {
 		return // the core asks again
@@ -95,11 +100,12 @@ func (p *slowShed) Decide(v *sched.View, act *sched.Actions) {
 	if p.submitted {
 		p.algorithm1(v, act)
 	}
-	if p.serve(v, act, p.running); slices.ContainsFunc(p.jobs, func(s sched.StageID) bool { return p.running[s] && v.Stage(s).Pending > 0 }) && v.Cluster().Clones() > 0 {
+	if p.serve(v, act, p.running); slices.ContainsFunc(p.jobs, func(s sched.StageID) bool { return p.running[s] && p.lacksStarts(v, s) }) && v.Cluster().Clones() > 0 {
 		p.algorithm1(v, act)
 	}
-	if !p.anyWaits() {
-		p.serve(v, act, p.behind)
+	p.serveBehind(v, act)
+	if p.waves {
+		p.cloneWaves(v, act)
 	}
 	if more {
 		p.help(v, act)
@@ -175,13 +181,23 @@ func (p *slowShed) fits(v *sched.View) bool {
 // algorithm1 divides the slots anew.
 func (p *slowShed) algorithm1(v *sched.View, act *sched.Actions) {
 	p.submitted, p.over, p.last = false, false, v.Now()
+	p.waves, p.atOnce = false, map[sched.StageID]int{}
 	for _, s := range p.jobs {
-		if p.behind[s] && v.Stage(s).Live == 0 {
+		if p.behind[s] && (v.Stage(s).Live == 0 || p.blind[s]) {
 			p.behind[s] = false
 		}
-		if p.misses(v, s) || p.waits(s) && p.need(v, s) > p.share(v) {
+		p.blind[s] = false
+		if p.misses(v, s) || p.behind[s] {
 			p.running[s], p.behind[s] = false, true
+		} else if p.need(v, s) > p.share(v) && p.share(v) > 0 && p.mayWave(v, s) {
+			p.waves = true
+		} else if p.need(v, s) > p.share(v) && !p.running[s] {
+			p.behind[s] = true
 		}
+	}
+	if p.waves {
+		p.divideWaves(v, act)
+		return
 	}
 	var run, wait []sched.StageID
 	kappa, leftover := p.share(v), 0
@@ -224,9 +240,7 @@ func (p *slowShed) algorithm1(v *sched.View, act *sched.Actions) {
 	}
 	p.prune(v, act, r, kappa)
 	p.serve(v, act, p.running)
-	if !p.anyWaits() {
-		p.serve(v, act, p.behind)
-	}
+	p.serveBehind(v, act)
 	p.clone(v, act, admitted, r)
 	p.help(v, act)
 }
@@ -410,12 +424,13 @@ func (p *slowShed) prune(v *sched.View, act *sched.Actions, r map[sched.StageID]
 		if p.behind[s] && p.lawOf(v, s) != nil {
 			left = p.soon(v, s)
 		}
+		whole := p.waves && v.Stage(s).Pending > 0 && !p.behind[s]
 		if p.behind[s] && low > 0 && !p.anyWaits() {
 			clones = max(0, spare) / low
 		}
 		for _, t := range runningOf(v, inStage(v, s)) {
 			if mute {
-				p.trim(v, act, t, clones, left)
+				p.trim(v, act, t, clones, left, whole)
 			} else {
 				p.progress.prune(v, act, t)
 			}
@@ -425,10 +440,10 @@ func (p *slowShed) prune(v *sched.View, act *sched.Actions, r map[sched.StageID]
 
 // trim kills attempts of a task of which only the ages are known, but for the oldest: those likelier to be late than a
 // new one, and those that are too many, likeliest first.
-func (p *slowShed) trim(v *sched.View, act *sched.Actions, t sched.TaskID, clones int, left float64) {
+func (p *slowShed) trim(v *sched.View, act *sched.Actions, t sched.TaskID, clones int, left float64, waves bool) {
 	law := p.lawOf(v, v.Task(t).Stage)
 	stays := func(a sched.AttemptID) (float64, float64) {
-		if law == nil {
+		if law == nil || waves {
 			return math.Inf(-1), math.Inf(-1)
 		}
 		return p.stays(law, p.age(v, a), left)
@@ -450,8 +465,10 @@ func (p *slowShed) trim(v *sched.View, act *sched.Actions, t sched.TaskID, clone
 // serve starts tasks that wait of some stages in free slots.
 func (p *slowShed) serve(v *sched.View, act *sched.Actions, of map[sched.StageID]bool) {
 	for t := range sched.TaskID(v.Rows().Tasks()) {
-		if m, free := v.FreeMachine(0); free && v.Task(t).State == sched.TaskPending && of[v.Task(t).Stage] && slices.Contains(p.jobs, v.Task(t).Stage) {
+		s := v.Task(t).Stage
+		if m, free := v.FreeMachine(0); free && v.Task(t).State == sched.TaskPending && of[s] && slices.Contains(p.jobs, s) && p.room(v, s) {
 			kit.Start(v, act, t, m)
+			p.begun = append(p.begun, t)
 		}
 	}
 }
@@ -460,19 +477,24 @@ func (p *slowShed) serve(v *sched.View, act *sched.Actions, of map[sched.StageID
 func (p *slowShed) clone(v *sched.View, act *sched.Actions, stages []sched.StageID, r map[sched.StageID]int) {
 	for _, s := range stages {
 		for _, t := range runningOf(v, inStage(v, s)) {
-			from := p.done(v, p.ahead(v, t), v.Now()+p.launch)
-			if from >= 1 {
-				continue
-			}
-			if !v.Stage(s).Resumable {
-				from = 0
-			}
-			for int(v.Task(t).Live) < r[s]+1 && v.CloneRoom() > 0 && v.AttemptRoom(t) > 0 {
-				m, _ := apart(v, t)
-				kit.Launch(act, t, m, from, sched.Deadline)
-			}
+			p.cloneTask(v, act, t, r[s])
 		}
 	}
+}
+
+func (p *slowShed) cloneTask(v *sched.View, act *sched.Actions, t sched.TaskID, clones int) {
+	from := p.done(v, p.ahead(v, t), v.Now()+p.launch)
+	if from >= 1 {
+		return
+	}
+	if !v.Stage(v.Task(t).Stage).Resumable {
+		from = 0
+	}
+	for int(v.Task(t).Live) < clones+1 && v.CloneRoom() > 0 && v.AttemptRoom(t) > 0 {
+		m, _ := apart(v, t)
+		kit.Launch(act, t, m, from, sched.Deadline)
+	}
+	p.lacks = p.lacks || int(v.Task(t).Live) < clones+1 && v.CloneRoom() == 0
 }
 
 // soon is the time away of the deadline for which stages are helped that miss theirs: the median of a fresh attempt for

@@ -16,9 +16,9 @@ package policy
 // is not launched. PoCDs whose logarithms agree in seven digits are equal; of equals a stage that runs goes before one
 // that waited, and then the one that was ready first. When the originals of a new job do not fit, it and all after it
 // wait until they do; originals go before clones, so a task that has lost its attempt takes the slots of clones. A
-// stage with more tasks than there are slots is served as slots become free, without clones. Jobs without a deadline
-// get no clones. Masters are not attempts: their slots stay free. Originals that start in slots that nobody else needs
-// count among lambda m, and what limits on attempts and clones refuse is not launched.
+// stage with more tasks than there are slots runs in waves (shed_waves.go). Jobs without a deadline get no clones.
+// Masters are not attempts: their slots stay free. Originals that start in slots that nobody else needs count among
+// lambda m, and what limits on attempts and clones refuse is not launched.
 //
 // late. The paper kills jobs that are past their deadlines (here, unless their owner says that they are run to the
 // end), and gives no clones to those that no clone can save:
@@ -36,7 +36,8 @@ package policy
 // when=departures optimises when a stage ends as well, as the text of Section IV-C has it and Algorithm 1 has not.
 // when=reports does so also at reports of progress and at ends of tasks, every so often.
 //
-// A call that optimises costs O(attempts + clones log jobs), others O(stages with waiting tasks).
+// A call that optimises costs O(attempts + clones log jobs), in waves as much as 40,000 durations for each number of
+// clones, others O(stages with waiting tasks).
 
 import (
 	"fmt"
@@ -52,7 +53,7 @@ var shedEntry = kit.Entry{
 	Name:    "shed",
 	Family:  kit.Deadlines,
 	Clones:  "all tasks, from the start",
-	Cost:    "O(stages with waiting tasks); an optimisation O(attempts + clones × log jobs)",
+	Cost:    "O(stages with waiting tasks); an optimisation O(attempts + clones × log jobs), in waves some hundredths of a second",
 	Summary: "divide all slots among clones so that jobs meet their deadlines, anew when a job arrives",
 	Source:  "Alamro, Xu, Lan, Subramaniam: Shed",
 	Params: []kit.Param{
@@ -92,13 +93,16 @@ type shed struct {
 	waits, lowly, lowUp int
 	deadlines           kit.Heap[kit.Rising[sched.Time]] // late=help: stages that run by their deadlines
 	low                 bool                             // a stage is low
+	shedWaves
 }
 
 // shedStage is a stage that may run.
 type shedStage struct {
 	id     sched.StageID
 	rank   shedRank
-	clones int // of each task, r
+	clones int  // of each task, r
+	atOnce int  // tasks that may run at once
+	blind  bool // low as long as there is no law of its attempts' durations
 	law    kit.StageLaw
 }
 
@@ -141,7 +145,7 @@ func (p *shed) Observe(v *sched.View, ev *sched.Event) {
 	case sched.StageReady:
 		if v.Rows().Visible(ev.Stage) {
 			st := p.stages.Open(ev.Stage)
-			*st = shedStage{id: ev.Stage}
+			*st = shedStage{id: ev.Stage, atOnce: allAtOnce}
 			p.open = append(p.open, ev.Stage)
 			if d := v.Job(ev.Job).Deadline; p.late == shedHelp && d < sched.Never {
 				p.deadlines.Set(int(ev.Stage), kit.Rising[sched.Time]{X: d})
@@ -152,11 +156,14 @@ func (p *shed) Observe(v *sched.View, ev *sched.Event) {
 		p.stages.End(v, ev)
 		p.deadlines.End(v, ev)
 		p.ended = true
-		p.due = p.due || p.onEnds
+		p.due = p.due || p.onEnds || p.waved
 	case sched.AttemptDone:
 		p.ended, p.told = true, p.onReports
+		p.due = p.due || p.seen(v, ev.Stage)
 	case sched.AttemptLost, sched.AttemptFailed:
 		p.ended = true
+	case sched.TaskReady:
+		p.ready(v, ev.Stage)
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.JobPaused, sched.JobContinued:
 		p.due = true
 	case sched.JobChanged:
@@ -188,6 +195,9 @@ func (p *shed) Decide(v *sched.View, act *sched.Actions) {
 	if !p.due && (p.ended || fell) && p.waits > 0 {
 		p.due = p.fits(v)
 	}
+	if p.waved && p.hungry && (p.ended || fell) {
+		p.regrow(v)
+	}
 	helps := fell || p.ended && p.low
 	p.ended = false
 	p.Quiet.Look(v, func(sched.StageID, sched.TaskID) {
@@ -208,8 +218,9 @@ func (p *shed) Decide(v *sched.View, act *sched.Actions) {
 	if !p.start(v, act, shedRuns) && v.Cluster().Clones() > 0 {
 		p.optimise(v, act)
 	}
-	if p.waits == 0 {
-		p.start(v, act, shedLow)
+	p.startLow(v, act)
+	if p.waved {
+		p.complete(v, act)
 	}
 	if helps {
 		p.help(v, act)
@@ -238,12 +249,19 @@ func (p *shed) optimise(v *sched.View, act *sched.Actions) {
 		for _, s := range p.open {
 			if st := p.stages.Of(s); st.rank == rank {
 				p.order = append(p.order, st)
-				p.works = append(p.works, p.work(v, st))
+				w := p.work(v, st)
+				if p.waved {
+					p.inWaves(v, st, &w)
+				}
+				p.works = append(p.works, w)
 			}
 		}
 	}
 	pool := p.pool
 	pool.Slots, pool.Taken = v.Slots(), p.lowUp
+	if p.waved {
+		pool.Waves, pool.Draws, pool.MasterSlots = true, shedDraws, 0
+	}
 	if l := v.Cluster().Limits().Attempts; l > 0 {
 		pool.MaxAttempts = min(pool.MaxAttempts, l)
 	}
@@ -251,36 +269,50 @@ func (p *shed) optimise(v *sched.View, act *sched.Actions) {
 		pool.Taken += min(p.lowly, p.spare(pool))
 	}
 	shares := p.joint.Optimise(pool, p.utility, p.works)
-	for i, r := range shares.Clones {
+	spare := max(0, pool.Usable()-shares.Used)
+	if p.waved {
+		spare = p.assign(spare, shares)
+	} else {
+		p.admit(shares.Clones)
+	}
+	p.prune(v, act, spare)
+	p.start(v, act, shedRuns)
+	p.startLow(v, act)
+	p.started, p.lacks = p.started[:0], false
+	p.clones(v, act)
+	p.help(v, act)
+}
+
+// admit brings a division to the stages in order.
+func (p *shed) admit(clones []int) {
+	for i, r := range clones {
 		st := p.order[i]
+		st.atOnce = allAtOnce
 		if st.clones = max(0, r); r != plan.Queued {
 			st.rank = shedRuns
 		} else if st.rank == shedWaits {
 			p.waits++
 		}
 	}
-	p.prune(v, act, max(0, pool.Usable()-shares.Used))
-	p.start(v, act, shedRuns)
-	if p.waits == 0 {
-		p.start(v, act, shedLow)
-	}
-	p.clones(v, act)
-	p.help(v, act)
 }
 
 // clones gives the running tasks of the stages in order the clones that they should have.
 func (p *shed) clones(v *sched.View, act *sched.Actions) {
 	for _, st := range p.order {
-		for t, ok := v.RunningTask(st.id, 0); ok && st.clones > 0; t, ok = v.RunningTask(st.id, t+1) {
-			p.clone(v, act, t, st.clones)
-		}
+		p.cloneStage(v, act, st)
+	}
+}
+
+func (p *shed) cloneStage(v *sched.View, act *sched.Actions, st *shedStage) {
+	for t, ok := v.RunningTask(st.id, 0); ok && st.clones > 0; t, ok = v.RunningTask(st.id, t+1) {
+		p.clone(v, act, t, st.clones)
 	}
 }
 
 // rank forgets stages that are over and finds those that can only be served in slots that are left.
 func (p *shed) rank(v *sched.View) {
 	open := p.open[:0]
-	p.lowly, p.lowUp, p.low = 0, 0, false
+	p.lowly, p.lowUp, p.low, p.waved, p.blind = 0, 0, false, false, false
 	whole := int(p.pool.Lambda*float64(v.Slots()) + 1e-9)
 	for _, s := range p.open {
 		stage := v.Stage(s)
@@ -289,11 +321,17 @@ func (p *shed) rank(v *sched.View) {
 		}
 		open = append(open, s)
 		st := p.stages.Of(s)
-		if st.rank == shedLow && stage.Live == 0 {
+		if st.rank == shedLow && (stage.Live == 0 || st.blind) {
 			st.rank = shedWaits
 		}
-		wide := st.rank == shedWaits && p.need(v, s) > whole
-		if st.rank == shedLow || wide || p.misses(v, st) {
+		st.blind = false
+		low := st.rank == shedLow || p.misses(v, st)
+		if !low && p.need(v, s) > whole {
+			waves := whole > 0 && p.wide(v, st)
+			p.waved = p.waved || waves
+			low = !waves && st.rank == shedWaits
+		}
+		if low {
 			st.rank, st.clones, p.low = shedLow, 0, true
 			p.lowly += int(stage.Pending)
 			p.lowUp += int(stage.Running)
@@ -394,18 +432,28 @@ func (p *shed) fits(v *sched.View) bool {
 // start gives free slots to the waiting tasks of stages of a rank, and tells whether all of them have one.
 func (p *shed) start(v *sched.View, act *sched.Actions, rank shedRank) bool {
 	for s, ok := v.WaitingStage(0); ok; s, ok = v.WaitingStage(s + 1) {
-		if p.stages.Of(s).rank != rank {
+		st := p.stages.Of(s)
+		if st.rank != rank {
 			continue
 		}
-		for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
+		for t, ok := v.PendingTask(s, 0); ok && (rank == shedLow || int(v.Stage(s).Running) < st.atOnce); t, ok = v.PendingTask(s, t+1) {
 			m, free := v.FreeMachine(0)
 			if !free {
 				return false
 			}
-			kit.Start(v, act, t, m)
+			if kit.Start(v, act, t, m); p.waved && rank == shedRuns {
+				p.started = append(p.started, t)
+			}
 		}
 	}
 	return true
+}
+
+// startLow starts tasks of stages that are low, if nothing else wants the slots.
+func (p *shed) startLow(v *sched.View, act *sched.Actions) {
+	if p.waits == 0 && !(p.waved && p.hungry) {
+		p.start(v, act, shedLow)
+	}
 }
 
 // clone launches clones of a running task where its most advanced attempt will be, as far as there is room.
@@ -417,6 +465,7 @@ func (p *shed) clone(v *sched.View, act *sched.Actions, t sched.TaskID, clones i
 	}
 	for range clones - int(v.Task(t).Live) + 1 {
 		if v.CloneRoom() == 0 || v.AttemptRoom(t) == 0 {
+			p.lacks = p.lacks || v.CloneRoom() == 0
 			return
 		}
 		m, _ := kit.Elsewhere(v, t)

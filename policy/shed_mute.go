@@ -56,17 +56,23 @@ func (p *shed) prune(v *sched.View, act *sched.Actions, spare int) {
 		if st.rank == shedLow && w.Law != certainly {
 			w = p.soon(v, st)
 		}
+		w.Launch = p.Launch.Seconds() // also of a stage with tasks that wait
+		judge := &w
+		if p.waved && st.rank != shedLow && v.Stage(s).Pending > 0 {
+			judge = nil // the deadline is not that of these tasks
+		}
 		if st.rank == shedLow && p.waits == 0 {
-			st.clones = max(0, spare) / p.lowUp
+			st.clones = spare / max(1, p.lowUp)
 		}
 		for t, ok := v.RunningTask(s, 0); ok; t, ok = v.RunningTask(s, t+1) {
-			p.trim(v, act, t, st.clones, &w)
+			p.trim(v, act, t, st.clones, judge)
 		}
 	}
 }
 
 // trim kills attempts of a task that reports nothing: those that are late likelier than new ones, and of the others the
-// likeliest to be late that are more than should be. The oldest always goes on.
+// likeliest to be late that are more than should be. The oldest always goes on. Without w no attempt is worth more than
+// another.
 func (p *shed) trim(v *sched.View, act *sched.Actions, t sched.TaskID, clones int, w *plan.Work) {
 	oldest, _ := p.Foremost(v, t)
 	for {
@@ -75,11 +81,15 @@ func (p *shed) trim(v *sched.View, act *sched.Actions, t sched.TaskID, clones in
 		most := math.Inf(-1)
 		for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
 			x := v.Attempt(a)
-			if late := w.LogLate(p.ageOf(v, &x)); a != oldest && v.Rows().MayKill(a) && (late > most || late == most && x.Number > row.Number) {
+			late := 0.0
+			if w != nil {
+				late = w.LogLate(p.ageOf(v, &x))
+			}
+			if a != oldest && v.Rows().MayKill(a) && (late > most || late == most && x.Number > row.Number) {
 				worst, row, most = a, x, late
 			}
 		}
-		if worst == 0 || int(v.Task(t).Live) <= 1+clones && !w.Renew(p.ageOf(v, &row)) {
+		if worst == 0 || int(v.Task(t).Live) <= 1+clones && (w == nil || !w.Renew(p.ageOf(v, &row))) {
 			return
 		}
 		kit.Kill(act, worst, sched.Replaced)

@@ -48,7 +48,7 @@ func TestShedAlone(t *testing.T) {
 		{"shed:max_attempts=2,", 100, 2, 2, 2},
 		{"shed:lambda=0.5,", 16, 2, 3, 3},
 		{"shed:master_slots=0,", 8, 2, 4, 3},
-		{"shed:", 8, 10, 1, 1}, // r = -1 in the paper: more tasks than slots
+		{"shed:", 8, 10, 2, 2}, // r = -1 in the paper, in waves of four
 	} {
 		for _, l := range []sched.Limits{sched.NoLimits(), {Attempts: 3, Clones: sched.CloneBudget{Floor: sched.Unlimited}}} {
 			w := on(t, c.spec+shedLaw, l)
