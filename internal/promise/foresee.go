@@ -152,9 +152,12 @@ func newGame(s *State, most int) *game {
 		for _, before := range s.After[j.ID] {
 			g.next[before] = append(g.next[before], len(g.jobs))
 		}
-		p.intervals(reporting)
 		g.place[j.ID] = len(g.jobs)
 		g.jobs = append(g.jobs, p)
+	}
+	g.guess()
+	for i := range g.jobs {
+		g.jobs[i].intervals(reporting)
 	}
 	return g
 }

@@ -64,7 +64,7 @@ func TestReliability(t *testing.T) {
 		{"fifo", "exp:mean=20", false}, {"srpt", "lognormal:mean=20,sd=20", false}, {"edf", "uniform:lo=5,hi=15", false}, {"laxity", fewSlow, false},
 	})
 	if *rewrite {
-		if err := os.WriteFile("../../docs/pictures/chance.svg", []byte(drawReliability(&a, &b)), 0o666); err != nil {
+		if err := os.WriteFile("../../docs/pictures/chance.svg", []byte(drawReliability(&a, &b, "played", "of the job alone")), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -151,7 +151,7 @@ func sumUp(all []said) (r reliability) {
 }
 
 // drawReliability draws the share of jobs in time over the chance that was said, with 95 % intervals.
-func drawReliability(played, formula *reliability) string {
+func drawReliability(one, other *reliability, nameOne, nameOther string) string {
 	const left, top, side = 60.0, 20.0, 300.0
 	x := func(v float64) float64 { return left + v*side }
 	y := func(v float64) float64 { return top + (1-v)*side }
@@ -165,7 +165,7 @@ func drawReliability(played, formula *reliability) string {
 	for k, of := range []struct {
 		r           *reliability
 		color, name string
-	}{{played, "#1b6ca8", "played"}, {formula, "#d1495b", "of the job alone"}} {
+	}{{one, "#1b6ca8", nameOne}, {other, "#d1495b", nameOther}} {
 		for b, n := range of.r.n {
 			if n < 5 {
 				continue
