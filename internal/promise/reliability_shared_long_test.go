@@ -111,11 +111,12 @@ func TestReliabilityOfSharedClusters(t *testing.T) {
 	if _, _, high := bootstrapped(all, wrongOf); len(flat) < 1000 || high > 0.05 {
 		t.Errorf("%d chances, error of calibration up to %.3f", len(flat), high)
 	}
+	served := readServed(t)
+	t.Logf("serve   %s", judged(served))
 	if !*rewrite {
 		return
 	}
-	served := readServed(t)
-	a, b := sumUp(flat), sumUp(served)
+	a, b := sumUp(flat), sumUp(slices.Concat(served...))
 	if err := os.WriteFile("../../docs/pictures/chance-shared.svg", []byte(drawReliability(&a, &b, "simulated", "real, in serve")), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -186,21 +187,26 @@ func bootstrapped(worlds [][]said, figure func([]said) float64) (value, low, hig
 	return figure(slices.Concat(worlds...)), all[draws/40], all[draws-1-draws/40]
 }
 
-// readServed returns the chances that servers have told.
-func readServed(t *testing.T) (all []said) {
+// readServed returns the chances that servers have told, by server and draw.
+func readServed(t *testing.T) (draws [][]said) {
 	text, err := os.ReadFile(servedChances)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var rows []struct {
+		Draw   int
 		Chance float64 `json:"pocd"`
 		Met    bool    `json:"deadline_met"`
 	}
 	if err := json.Unmarshal(text, &rows); err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range rows {
-		all = append(all, said{row.Chance, row.Met})
+	for i, row := range rows {
+		if i == 0 || row.Draw != rows[i-1].Draw {
+			draws = append(draws, nil)
+		}
+		last := &draws[len(draws)-1]
+		*last = append(*last, said{row.Chance, row.Met})
 	}
-	return all
+	return draws
 }
