@@ -31,6 +31,13 @@ package policy
 // X, foretold says; and where another attempt has the duration of its task again, as far as redrawn has learned that, c
 // counts as c / chance.
 //
+// Where what attempts foretell shows that tasks have sizes of their own, a task's size is judged by all that its
+// attempts have foretold, and nu and the number of clones follow from it (laxity_size.go). A task that would be late
+// gets clones only if they save it with a chance of epsilon, or of laxitySave while other tasks wait.
+//
+// Running tasks of jobs that are lost and worth nothing give way to waiting tasks of jobs with a seat
+// (laxity_vain.go).
+//
 // Clones go on where their source will be (Shed, equations 14 and 15). A machine on which an attempt was given up is
 // avoided for a while, since slowness often is the machine's.
 //
@@ -72,6 +79,7 @@ type laxity struct {
 	resume.Resuming
 	law       foretold
 	redraw    redrawn
+	sizes     sizes
 	judging   sched.Time // after the launch until the speed is known, 0 for that between reports
 	epsilon   float64
 	most      int
@@ -93,6 +101,7 @@ type laxity struct {
 	lacking   int                              // how many these are
 	avoided   []sched.Time                     // by machine: until when
 	dismissed sched.Table[sched.TaskID, uint8] // attempts of a task that were killed for being slow
+	vain      kit.Queue[sched.TaskID]          // running tasks of jobs that are lost, and some that are over
 }
 
 type laxityStage struct {
@@ -138,6 +147,7 @@ func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 	case sched.JobRetired:
 		p.seats.Drop(ev.Job)
 		p.redraw.forget(v, ev.Job)
+		p.sizes.forget(v, ev.Job)
 		p.law.forget()
 		kit.DropTasks(&p.dismissed, v, ev.Job)
 		kit.DropTasks(&p.lacks, v, ev.Job)
@@ -168,11 +178,13 @@ func (p *laxity) Decide(v *sched.View, act *sched.Actions) {
 		j := sched.JobID(p.late.Top())
 		p.late.Drop(int(j))
 		p.touch(v, j)
+		p.vainly(v, j)
 	}
 	if p.reseat {
 		p.place(v)
 	}
 	p.start(v, act)
+	p.preempt(v, act)
 	for n := p.young.Len(); n > 0; n-- {
 		p.told.Push(p.young.Pop())
 	}
@@ -190,6 +202,7 @@ func (p *laxity) Decide(v *sched.View, act *sched.Actions) {
 	}
 	p.again.Tidy(p.lacks.Get)
 	p.start(v, act)
+	p.preempt(v, act)
 	kit.WakeFor(act, &p.deadlines)
 	kit.WakeFor(act, &p.late)
 	kit.WakeFor(act, &p.Quiet.Due)
@@ -203,6 +216,7 @@ func (p *laxity) lose(v *sched.View, act *sched.Actions, j sched.JobID) (gone bo
 			p.late.Set(int(j), kit.Rising[sched.Time]{X: until})
 		}
 		p.touch(v, j)
+		p.vainly(v, j)
 		return false
 	}
 	if err := act.Cancel(j); err != nil {
@@ -225,7 +239,9 @@ func (p *laxity) start(v *sched.View, act *sched.Actions) {
 				continue
 			}
 		}
-		kit.Start(v, act, t, p.machine(v, t))
+		if kit.Start(v, act, t, p.machine(v, t)); p.worthless(v, j) {
+			p.vain.Push(t)
+		}
 		p.touch(v, j)
 	}
 }
@@ -330,7 +346,16 @@ func (p *laxity) want(v *sched.View, t sched.TaskID, end sched.Time, from float6
 			return 1, false
 		}
 		time := (v.Job(j).Deadline - v.Now() - p.Launch).Seconds()
-		if n = p.clones(law, time/(1-from), p.redraw.chance(j)); n > 0 {
+		if size, ok := p.sizeOf(v, t); ok {
+			save := p.epsilon
+			if v.Pending() > 0 {
+				save = laxitySave
+			}
+			n = size.clonesBy(time/(1-from), p.epsilon, save, p.most-1)
+		} else {
+			n = p.clones(law, time/(1-from), p.redraw.chance(j))
+		}
+		if n > 0 {
 			return n, false
 		}
 		lost = true
@@ -361,6 +386,12 @@ func (p *laxity) hurry(v *sched.View, t sched.TaskID, end sched.Time, from float
 	case law == nil:
 		return 1
 	}
+	if size, ok := p.sizeOf(v, t); ok {
+		if size.late(float64(p.most-1), (end-v.Now()-p.Launch).Seconds()/(1-from)/p.patience(t)) > p.epsilon {
+			return 0
+		}
+		return p.most - 1
+	}
 	soon := law.Quantile(-math.Expm1(math.Log(p.epsilon) / float64(p.most-1)))
 	if end <= kit.Later(v.Now()+p.Launch, (1-from)*soon*p.patience(t)) {
 		return 0
@@ -384,6 +415,9 @@ func (p *laxity) slow(v *sched.View, t sched.TaskID, end sched.Time, from float6
 		return false
 	}
 	rest := (1 - from) * p.patience(t)
+	if size, ok := p.sizeOf(v, t); ok {
+		return (end - v.Now()).Seconds() > rest*p.sizes.reservation(&size, p.cost(s)/(1-from))
+	}
 	return (end - v.Now()).Seconds() > rest*p.stages.Of(s).nu.of(law, p.cost(s)/(1-from)/p.redraw.chance(v.Rows().JobOf(t)))
 }
 

@@ -25,6 +25,7 @@ type foretold struct {
 // stageForetold is of one stage.
 type stageForetold struct {
 	own    powers
+	logs   powers   // of the logarithms, see sizes
 	others float64  // fitted was made with: durations of all jobs, or minus the mean known beforehand, or 0
 	fitted laws.Law // nil after own has changed
 }
@@ -129,7 +130,12 @@ func (p *laxity) hear(v *sched.View, ev *sched.Event) {
 	if law := p.lawOf(v, ev.Stage); law != nil {
 		p.redraw.shows(ev.Task, ev.Job, y, law)
 	}
-	p.law.add(&p.stages.Of(ev.Stage).stageForetold, y)
+	st := &p.stages.Of(ev.Stage).stageForetold
+	p.sizes.foretells(st, ev.Task, y)
+	p.law.add(st, y)
+	if p.worthless(v, ev.Job) {
+		p.vain.Push(ev.Task) // it is known now what killing it would save
+	}
 }
 
 // whole returns the seconds that an attempt takes for a whole task by its speed; ok is false before it has begun.

@@ -98,12 +98,14 @@ func TestLaxityOrder(t *testing.T) {
 	}
 }
 
-// TestLaxityLate: a job past its deadline is killed at that instant, or goes behind all others.
+// TestLaxityLate: a job past its deadline is killed at that instant, or goes behind all others: its task gives way to that of a job with a seat.
 func TestLaxityLate(t *testing.T) {
 	s := sched.Second
 	for spec, want := range map[string][]string{
 		"laxity:late=kill": {"0s launch t0 #0 from 0.00", "1m40s kill t0 #0", "1m40s close 0", "1m40s launch t2 #0 from 0.00", "5m0s close 1"},
-		"laxity":           {"0s launch t0 #0 from 0.00", "3m20s launch t2 #0 from 0.00", "6m40s close 1", "6m40s launch t1 #0 from 0.00", "10m0s close 0"},
+		"laxity": {
+			"0s launch t0 #0 from 0.00", "1m40s kill t0 #0", "1m40s launch t2 #0 from 0.00", "5m0s close 1", "5m0s launch t0 #1 from 0.00", "8m20s launch t1 #0 from 0.00", "11m40s close 0",
+		},
 	} {
 		w := on(t, spec, sched.NoLimits())
 		w.Machines(1)

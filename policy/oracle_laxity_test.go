@@ -20,7 +20,7 @@ var laxityOracle = oracle{
 		return &slowLaxity{
 			progress: newProgress(a.Span("launch")), given: a.Law("law"), work: kit.Workload{Pooled: true}, seats: map[sched.JobID]bool{}, judging: a.Span("judge"), epsilon: a.Float("epsilon"), most: a.Int("max_attempts"),
 			avoid: a.Span("avoid"), demote: a.Choice("late") == "demote", hopeful: map[sched.JobID]bool{}, late: map[sched.JobID]bool{}, givenUp: map[sched.JobID]bool{}, avoided: map[sched.MachineID]sched.Time{},
-			dismissed: map[sched.TaskID]int{}, gave: map[sched.TaskID]float32{},
+			dismissed: map[sched.TaskID]int{}, slowSizes: slowSizes{drawn: map[sched.TaskID]drawnSize{}}, gave: map[sched.TaskID]float32{},
 		}
 	},
 }
@@ -49,6 +49,8 @@ type slowLaxity struct {
 	again     []sched.TaskID       // run and are to have clones, for which there was no slot
 	avoided   map[sched.MachineID]sched.Time
 	dismissed map[sched.TaskID]int
+	vain      []sched.TaskID // of jobs that are worth nothing, in the order in which that was noticed
+	slowSizes
 }
 
 func (p *slowLaxity) Observe(v *sched.View, ev *sched.Event) {
@@ -65,6 +67,7 @@ func (p *slowLaxity) Observe(v *sched.View, ev *sched.Event) {
 	case sched.JobRetired:
 		p.verdicts = append(p.verdicts, slowVerdict{retired: true})
 		p.foretold = append(p.foretold, slowForetold{retired: true})
+		p.like.fade()
 	}
 	switch ev.Kind {
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized, sched.JobArrived, sched.JobChanged, sched.JobDone, sched.JobFailed, sched.JobCancelled, sched.StageDone:
@@ -80,11 +83,13 @@ func (p *slowLaxity) Decide(v *sched.View, act *sched.Actions) {
 	for _, j := range late {
 		p.lose(v, act, j)
 	}
+	p.expire(v)
 	if p.reseat {
 		p.reseat = false
 		p.place(v)
 	}
 	p.fill(v, act)
+	p.preempt(v, act)
 	told := append(p.told, p.young...)
 	p.told, p.young = nil, nil
 	for _, a := range told {
@@ -99,6 +104,7 @@ func (p *slowLaxity) Decide(v *sched.View, act *sched.Actions) {
 		p.judge(v, act, t)
 	}
 	p.fill(v, act)
+	p.preempt(v, act)
 	for _, j := range p.jobs(v) {
 		if job := v.Job(j); p.hopeful[j] {
 			act.WakeAt(job.Deadline)
@@ -138,10 +144,9 @@ func (p *slowLaxity) jobs(v *sched.View) (jobs []sched.JobID) {
 func (p *slowLaxity) lose(v *sched.View, act *sched.Actions, j sched.JobID) (gone bool) {
 	p.hopeful[j] = false
 	switch job := v.Job(j); {
-	case job.Late.Kind == sched.LateSoft:
-		p.late[j] = true
-		return false
-	case p.demote || job.Late.Kind == sched.LateHard:
+	case p.demote || job.Late.Kind == sched.LateSoft || job.Late.Kind == sched.LateHard:
+		p.late[j] = job.Until() > job.Deadline && job.Until() > v.Now()
+		p.noteVain(v, j)
 		return false
 	}
 	p.givenUp[j] = true
@@ -163,7 +168,9 @@ func (p *slowLaxity) fill(v *sched.View, act *sched.Actions) {
 			p.lose(v, act, jobs[i])
 			continue
 		}
-		kit.Start(v, act, t, p.machine(v, t))
+		if kit.Start(v, act, t, p.machine(v, t)); p.worthless(v, jobs[i]) {
+			p.vain = append(p.vain, t)
+		}
 	}
 }
 
@@ -280,7 +287,21 @@ func (p *slowLaxity) want(v *sched.View, t sched.TaskID, end sched.Time, from fl
 			return 1, false
 		}
 		late := 1 - p.chance(j)*law.CDF((v.Job(j).Deadline-v.Now()-p.launch).Seconds()/(1-from))
-		for n = 1; n < p.most-1 && math.Pow(late, float64(n)) > p.epsilon; n++ {
+		if size, ok := p.sizeOf(v, t); ok {
+			seconds := (v.Job(j).Deadline - v.Now() - p.launch).Seconds() / (1 - from)
+			for n = 1; n < p.most-1 && size.late(float64(n), seconds) > p.epsilon; n++ {
+			}
+			save := p.epsilon
+			if v.Pending() > 0 {
+				save = 0.2
+			}
+			if p.most == 1 || size.late(float64(p.most-1), seconds) <= 1-save {
+				return n, false
+			}
+			late = 1
+		} else {
+			for n = 1; n < p.most-1 && math.Pow(late, float64(n)) > p.epsilon; n++ {
+			}
 		}
 		if late < 1 {
 			return n, false
@@ -311,6 +332,12 @@ func (p *slowLaxity) hurry(v *sched.View, t sched.TaskID, end sched.Time, from f
 		return 1
 	}
 	whole := (end - v.Now() - p.launch).Seconds() / (1 - from) / p.patience(t)
+	if size, ok := p.sizeOf(v, t); ok {
+		if size.late(float64(others), whole) > p.epsilon {
+			return 0
+		}
+		return others
+	}
 	none := 1.0
 	for range others {
 		none *= law.Survival(math.Nextafter(whole, 0))
@@ -325,6 +352,10 @@ func (p *slowLaxity) tooSlow(v *sched.View, t sched.TaskID, end sched.Time, from
 	law := p.lawOf(v, v.Task(t).Stage)
 	if law == nil {
 		return false
+	}
+	if size, ok := p.sizeOf(v, t); ok {
+		worth := new(sizes).reservation(&size, p.cost(v.Task(t).Stage)/(1-from))
+		return (end - v.Now()).Seconds() > (1-from)*p.patience(t)*worth
 	}
 	nu := new(reservation).of(law, p.cost(v.Task(t).Stage)/(1-from)/p.chance(v.Rows().JobOf(t)))
 	return (end - v.Now()).Seconds() > (1-from)*p.patience(t)*nu

@@ -44,7 +44,11 @@ func (p *slowLaxity) hear(v *sched.View, ev *sched.Event) {
 		p.verdicts = append(p.verdicts, slowVerdict{job: ev.Job, won: y < before, expected: law.CDF(before)})
 		delete(p.gave, ev.Task)
 	}
+	p.foretells(ev.Stage, ev.Task, y)
 	p.foretold = append(p.foretold, slowForetold{attempt: ev.Attempt, stage: ev.Stage, y: y})
+	if p.worthless(v, ev.Job) {
+		p.vain = append(p.vain, ev.Task)
+	}
 }
 
 // chance: 3 wins of 4 expected ones before anything is known, 4 of the job as all have shown; of all, with each job that is retired a

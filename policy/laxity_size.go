@@ -1,0 +1,222 @@
+package policy
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/tailcut/tailcut/laws"
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// A task's size is what its attempts have in common; what an attempt foretells is that times a slowdown of at least 1,
+// which each attempt draws. Of the variance of the logarithms of what is foretold a share is that of the sizes. With
+// none of it attempts draw their durations anew, and redrawn has the rule; with nearly all, another attempt is of no
+// use. Sizes are taken as lognormal and slowdowns as Pareto's.
+//
+// The share is learned: each foretold duration of a task that has foretold before is likelier under some shares than
+// under others, given what the task has foretold. So it does not matter that only slow attempts are replaced.
+
+// likenesses are the shares that are considered: 0 with durations that are lognormal, 0 with Pareto's, and others.
+var likenesses = [...]float64{0, 0, 0.3, 0.6, 0.75, 0.85, 0.92, 0.97, 0.995}
+
+const (
+	likenessDoubt = 3    // by how much the log-likelihood of another share must exceed that of 0
+	likenessOdd   = 0.05 // chance that a duration follows no share: normal, of twice the deviation
+	laxitySave    = 0.2  // the least chance for which a task that would be late gets clones while others wait
+)
+
+// likeness is what is known of the share.
+type likeness struct {
+	log [len(likenesses)]float64 // log-likelihoods
+}
+
+// drawnSize is what a task has foretold: how many durations, and the logarithm of the shortest.
+type drawnSize struct{ n, least float32 }
+
+func (d *drawnSize) add(log float64) {
+	if d.n++; d.n == 1 || float32(log) < d.least {
+		d.least = float32(log)
+	}
+}
+
+// hear takes in the logarithm of what a task foretells that has foretold before; the mean and the variance are of all.
+func (l *likeness) hear(mean, variance float64, before drawnSize, log float64) {
+	if before.n == 0 || variance < leastSpread {
+		return
+	}
+	normal := func(sd float64) float64 {
+		z := (log - mean) / sd
+		return math.Exp(-z*z/2) / (sd * math.Sqrt(2*math.Pi))
+	}
+	sd := math.Sqrt(variance)
+	for i, share := range likenesses {
+		density := 0.0
+		switch x := (log-mean)/sd + 1; {
+		case i == 0:
+			density = normal(sd)
+		case share == 0 && x >= 0:
+			density = math.Exp(-x) / sd
+		case share > 0:
+			s := newTaskSize(mean, variance, share, before)
+			density = s.density(log)
+		}
+		l.log[i] += math.Log((1-likenessOdd)*density + likenessOdd*normal(2*sd))
+	}
+}
+
+// share returns the likeliest one; 0 unless another is much likelier.
+func (l *likeness) share() float64 {
+	best, share := max(l.log[0], l.log[1])+likenessDoubt, 0.0
+	for i, x := range l.log[2:] {
+		if x > best {
+			best, share = x, likenesses[2+i]
+		}
+	}
+	return share
+}
+
+func (l *likeness) fade() {
+	for i := range l.log {
+		l.log[i] *= fade
+	}
+}
+
+// taskSize is the law of a task's size, given what it has foretold: all are logarithms, of seconds.
+//
+//	mu, sigma  of the normal law of sizes
+//	alpha      of Pareto's law of slowdowns from 1 on
+//	n, least   see drawnSize
+type taskSize struct{ mu, sigma, alpha, n, least float64 }
+
+// leastSpread is the least variance of logarithms that is reckoned with.
+const leastSpread = 1e-6
+
+func newTaskSize(mean, variance, share float64, d drawnSize) taskSize {
+	variance = max(variance, leastSpread)
+	alpha := 1 / math.Sqrt((1-share)*variance)
+	s := taskSize{mean - 1/alpha, math.Sqrt(share * variance), alpha, float64(d.n), float64(d.least)}
+	if d.n == 0 {
+		s.least = math.Inf(1)
+	}
+	return s
+}
+
+// z returns the logarithm of E[e^(alpha k X); X < l] for the size X before anything is foretold. After n durations its
+// density is proportional to e^(alpha n x) where x is below all of them.
+func (s *taskSize) z(k, l float64) float64 {
+	k *= s.alpha
+	return k*s.mu + k*k*s.sigma*s.sigma/2 + logNormalCDF((l-s.mu)/s.sigma-k*s.sigma)
+}
+
+// density returns that of the next duration.
+func (s *taskSize) density(log float64) float64 {
+	return s.alpha * math.Exp(-s.alpha*log+s.z(s.n+1, min(s.least, log))-s.z(s.n, s.least))
+}
+
+// late returns the chance that each of k more attempts takes longer than a time, for a whole task.
+func (s *taskSize) late(k, seconds float64) float64 {
+	if seconds <= 0 {
+		return 1
+	}
+	log := math.Log(seconds)
+	below, all := min(s.least, log), s.z(s.n, s.least)
+	return min(1, max(0, 1-math.Exp(s.z(s.n, below)-all)+math.Exp(-k*s.alpha*log+s.z(s.n+k, below)-all)))
+}
+
+// quantile returns that of the logarithm of the size. Far in the tail of the normal law that is nearly exponential.
+func (s *taskSize) quantile(u float64) float64 {
+	const far = -5
+	mu := s.mu + s.n*s.alpha*s.sigma*s.sigma
+	b := (s.least - mu) / s.sigma
+	if b < far {
+		return s.least + math.Log(u)*s.sigma/-b
+	}
+	return mu + s.sigma*mathext.NormalQuantile(u*0.5*math.Erfc(-b/math.Sqrt2))
+}
+
+// logNormalCDF returns the logarithm of the normal law's distribution function.
+func logNormalCDF(x float64) float64 {
+	if x > -30 {
+		return math.Log(0.5 * math.Erfc(-x/math.Sqrt2))
+	}
+	return -x*x/2 - math.Log(-x*math.Sqrt(2*math.Pi))
+}
+
+// sizes is what laxity knows of tasks' sizes.
+type sizes struct {
+	likeness
+	logs  powers // of what all jobs have foretold
+	tasks sched.Table[sched.TaskID, drawnSize]
+	table reservation // for slowdowns of law
+	law   laws.Law
+	alpha float64 // of law
+}
+
+// moments returns the mean and the variance of the logarithms of a stage's durations: its own, and those of all jobs as
+// foretoldOthers of them.
+func (z *sizes) moments(own powers) (mean, variance float64) {
+	if z.logs.n > 0 {
+		own = own.plus(foretoldOthers, z.logs.sum/z.logs.n, z.logs.squares/z.logs.n)
+	}
+	if own.n == 0 {
+		return 0, 0
+	}
+	mean = own.sum / own.n
+	return mean, max(0, own.squares/own.n-mean*mean)
+}
+
+// foretells takes in a duration.
+func (z *sizes) foretells(st *stageForetold, t sched.TaskID, y float64) {
+	log, d := math.Log(y), z.tasks.At(t)
+	mean, variance := z.moments(st.logs)
+	z.hear(mean, variance, *d, log)
+	d.add(log)
+	st.logs.add(log)
+	z.logs.add(log)
+}
+
+func (z *sizes) forget(v *sched.View, j sched.JobID) {
+	kit.DropTasks(&z.tasks, v, j)
+	z.fade()
+	z.logs.n, z.logs.sum, z.logs.squares = z.logs.n*fade, z.logs.sum*fade, z.logs.squares*fade
+}
+
+// sizeOf returns what is known of the size of a task; ok is false where sizes do not count.
+func (p *laxity) sizeOf(v *sched.View, t sched.TaskID) (s taskSize, ok bool) {
+	share := p.sizes.share()
+	if share == 0 {
+		return s, false
+	}
+	mean, variance := p.sizes.moments(p.stages.Of(v.Task(t).Stage).logs)
+	return newTaskSize(mean, variance, share, p.sizes.tasks.Get(t)), true
+}
+
+// clonesBy is clones for a task whose size counts: none if even most of them save it with less than a chance.
+func (s *taskSize) clonesBy(seconds, epsilon, save float64, most int) int {
+	if most > 0 && s.late(float64(most), seconds) > 1-save {
+		return 0
+	}
+	n := 1
+	for n < most && s.late(float64(n), seconds) > epsilon {
+		n++
+	}
+	return n
+}
+
+// sizeNodes are how many sizes of equal probability stand for all.
+const sizeNodes = 6
+
+// reservation returns the seconds, for a whole task, that are worth another attempt: the mean of x over the sizes X,
+// with E[(x-XS)^+] = c for the slowdown S.
+func (z *sizes) reservation(s *taskSize, c float64) (sum float64) {
+	if z.alpha != s.alpha {
+		z.law, z.alpha = laws.Pareto{Alpha: s.alpha, Xm: 1}, s.alpha
+	}
+	for i := range sizeNodes {
+		x := math.Exp(s.quantile((float64(i) + 0.5) / sizeNodes))
+		sum += x * z.table.of(z.law, c/x) / sizeNodes
+	}
+	return sum
+}
