@@ -15,6 +15,11 @@ import (
 // is a polymatroid, so that the most is had by taking jobs in order of their value for their work, of each as much as
 // still fits.
 func mostInTime(w *trace.Workload, slots int, least func(job int) []float64) float64 {
+	return mostInTimeBy(w, slots, least, least)
+}
+
+// mostInTimeBy is mostInTime for jobs whose tasks take some seconds of machine time on average, and no less than others.
+func mostInTimeBy(w *trace.Workload, slots int, least, takes func(job int) []float64) float64 {
 	var jobs []dueWork
 	var value []float64
 	all, won := 0.0, 0.0
@@ -22,12 +27,11 @@ func mostInTime(w *trace.Workload, slots int, least func(job int) []float64) flo
 		job := &w.Jobs[j]
 		worth := cmp.Or(job.Value, job.Weight, 1)
 		all += worth
-		tasks := least(j)
-		if slices.Max(tasks) > job.Deadline.Seconds() {
+		if slices.Max(least(j)) > job.Deadline.Seconds() {
 			continue
 		}
 		work := 0.0
-		for _, x := range tasks {
+		for _, x := range takes(j) {
 			work += x / float64(slots)
 		}
 		jobs, value = append(jobs, dueWork{job.Arrival.Seconds(), (job.Arrival + job.Deadline).Seconds(), work}), append(value, worth)

@@ -21,7 +21,7 @@ type shedGrid struct {
 	laws  []gridLaw
 	cells []gridCell
 	seed  uint64
-	met   [][][]float64 // by cell and repetition: the share of deadlines met by policy, and the bound last
+	met   [][][]float64 // by cell and repetition: the share of deadlines met by policy, and the two bounds last
 }
 
 // gridLaw is how long attempts last: the task's size, which all its attempts share, times the attempt's slowdown.
@@ -30,6 +30,7 @@ type gridLaw struct {
 	law      laws.Law // of an attempt, in seconds
 	size     laws.Law // of a task, in seconds
 	slowdown laws.Law
+	search   *searchTime
 }
 
 // gridCell is a setting.
@@ -51,12 +52,13 @@ const (
 )
 
 const (
-	gridMean  = 240.0 // seconds of an attempt
-	gridJobs  = 300
-	gridTasks = 9.5  // of a job, on average
-	gridShort = 0.02 // by which laxity may be below the best of the others
-	gridBound = 0.95 // of the bound that laxity is to meet,
-	gridValue = 0.9  // and of that on the value of jobs, in overload
+	gridMean    = 240.0 // seconds of an attempt
+	gridJobs    = 300
+	gridTasks   = 9.5          // of a job, on average
+	gridLongest = 6 * gridMean // seconds of a task that has time enough for it
+	gridShort   = 0.02         // by which laxity may be below the best of the others
+	gridBound   = 0.95         // of the bound that laxity is to meet,
+	gridValue   = 0.9          // and of that on the value of jobs, in overload
 )
 
 // gridOf is what is compared; laxity is the last.
@@ -73,12 +75,20 @@ func gridLaws() []gridLaw {
 	}
 	pareto := func(mean, alpha float64) laws.Law { return laws.Pareto{Alpha: alpha, Xm: mean * (alpha - 1) / alpha} }
 	one := laws.Deterministic{Value: 1}
-	redrawn := func(name string, l laws.Law) gridLaw { return gridLaw{name, l, one, l} }
-	return []gridLaw{
+	redrawn := func(name string, l laws.Law) gridLaw { return gridLaw{name: name, law: l, size: one, slowdown: l} }
+	all := []gridLaw{
 		redrawn("Pareto 1.5", pareto(gridMean, 1.5)), redrawn("Pareto 2.5", pareto(gridMean, 2.5)), redrawn("exponential", laws.Exponential{Mu: 1 / gridMean}),
 		redrawn("lognormal, cv 0.3", lognormal(0.3)), redrawn("lognormal, cv 1", lognormal(1)), redrawn("uniform", laws.Uniform{Lo: 0, Hi: 2 * gridMean}),
-		{"size x slowdown", lognormal(1), lognormal(1), pareto(1, 3)}, {"the task's own", lognormal(1), lognormal(1), one},
+		{name: "size x slowdown", law: lognormal(1), size: lognormal(1), slowdown: pareto(1, 3)}, {name: "the task's own", law: lognormal(1), size: lognormal(1), slowdown: one},
 	}
+	for i := range all {
+		most := 1.0
+		if all[i].size != one {
+			most = gridLongest
+		}
+		all[i].search = newSearchTime(all[i].slowdown, shedLaunch.Seconds(), reportGap.Seconds(), most)
+	}
+	return all
 }
 
 func newShedGrid(o *Options, repeats int) *shedGrid {
@@ -121,7 +131,7 @@ func (x *shedGrid) run(ctx context.Context, c, k int) error {
 	cell, seed := &x.cells[c], repetition(x.seed, k)
 	w := x.workload(cell, seed)
 	law := &x.laws[cell.law]
-	met := make([]float64, 0, len(gridOf)+1)
+	met := make([]float64, 0, len(gridOf)+2)
 	for _, name := range gridOf {
 		p, err := policy.New(x.spec(name, cell), seed)
 		if err != nil {
@@ -142,7 +152,13 @@ func (x *shedGrid) run(ctx context.Context, c, k int) error {
 		}
 		return tasks
 	}
-	x.met[c][k] = append(met, mostInTime(w, shedSlots, least))
+	takes := func(j int) (tasks []float64) {
+		for _, d := range w.DurationsOf(&w.StagesOf(j)[0]) {
+			tasks = append(tasks, law.search.of(d.Seconds()))
+		}
+		return tasks
+	}
+	x.met[c][k] = append(met, mostInTime(w, shedSlots, least), mostInTimeBy(w, shedSlots, least, takes))
 	return nil
 }
 
@@ -209,9 +225,11 @@ func (x *shedGrid) section() report.Section {
 		"The last columns are laxity minus the best of the other policies in that cell; a bound for schedulers that know all durations, each as short as it can be, and " +
 			"choose which jobs to serve; and laxity over that bound. Where an attempt may take next to no time, the bound is 1. A job with a task that takes longer than there is " +
 			"time counts in none; the others may be divided at will, and count in parts.",
+		"Then the same for schedulers that know all that comes, but not how slow an attempt is before it has been launched: a task takes what the best search for a quick attempt " +
+			"takes on average. No policy that cannot foresee draws has more.",
 	}}
 	t := report.Table{Name: "grid", Caption: "Share of deadlines met", Columns: []string{"law", "load", "told", "resumable", "valued"}}
-	t.Columns = append(append(t.Columns, gridOf[:]...), "laxity - best", "±", "bound", "laxity / bound", "± of that")
+	t.Columns = append(append(t.Columns, gridOf[:]...), "laxity - best", "±", "bound", "laxity / bound", "± of that", "bound, draws unknown", "laxity / that", "± of it")
 	var worst sim.Estimate
 	where := ""
 	for c := range x.cells {
@@ -224,15 +242,17 @@ func (x *shedGrid) section() report.Section {
 		if !cell.valued && (where == "" || gain.Mean-gain.Half < worst.Mean-worst.Half) {
 			worst, where = gain, x.describe(cell)
 		}
-		share := x.share(c)
-		t.Add(append(row, gain.Mean, gain.Half, column(x.met[c], len(gridOf)).Mean, share.Mean, share.Half)...)
+		share, blind := x.share(c, clairvoyant), x.share(c, drawsUnknown)
+		t.Add(append(row, gain.Mean, gain.Half, column(x.met[c], len(gridOf)).Mean, share.Mean, share.Half, column(x.met[c], len(gridOf)+1).Mean, blind.Mean, blind.Half)...)
 	}
 	s.Tables = append(s.Tables, t)
 	s.Claims = append(s.Claims, judge(worst, -gridShort, math.Inf(1), fmt.Sprintf("laxity is nowhere more than %v below the best of fifo, edf, srpt and shed", gridShort),
 		"(not in the paper)", fmt.Sprintf("%+.3f ± %.3f where it is least sure: %s", worst.Mean, worst.Half, where)))
 	s.Claims = append(s.Claims,
-		x.bounded(false, gridBound, fmt.Sprintf("laxity meets %v of the bound everywhere", gridBound)),
-		x.bounded(true, gridValue, fmt.Sprintf("in overload laxity wins %v of the bound on value everywhere", gridValue)))
+		x.bounded(clairvoyant, false, gridBound, fmt.Sprintf("laxity meets %v of the bound everywhere", gridBound)),
+		x.bounded(clairvoyant, true, gridValue, fmt.Sprintf("in overload laxity wins %v of the bound on value everywhere", gridValue)),
+		x.bounded(drawsUnknown, false, gridBound, fmt.Sprintf("laxity meets %v of the bound for schedulers that cannot foresee draws", gridBound)),
+		x.bounded(drawsUnknown, true, gridValue, fmt.Sprintf("in overload laxity wins %v of that bound on value", gridValue)))
 	return s
 }
 
@@ -240,13 +260,13 @@ func (x *shedGrid) describe(cell *gridCell) string {
 	return fmt.Sprintf("%s, load %v, told %s, resumable %v", x.laws[cell.law].name, cell.load, cell.told, cell.resumable)
 }
 
-// bounded judges whether laxity has a share of the bound in all cells, valued or not, by that in which it has least.
-func (x *shedGrid) bounded(valued bool, least float64, what string) report.Claim {
+// bounded judges whether laxity has a share of a bound in all cells, valued or not, by that in which it has least.
+func (x *shedGrid) bounded(by gridKnows, valued bool, least float64, what string) report.Claim {
 	var worst sim.Estimate
 	where, below, all := "", 0, 0
 	for c := range x.cells {
 		if cell := &x.cells[c]; cell.valued == valued {
-			share := x.share(c)
+			share := x.share(c, by)
 			if all++; share.Mean < least {
 				below++
 			}
@@ -258,12 +278,20 @@ func (x *shedGrid) bounded(valued bool, least float64, what string) report.Claim
 	return judge(worst, least, math.Inf(1), what, "(not in the paper)", fmt.Sprintf("%.3f ± %.3f where it is least: %s; below in %d of %d settings", worst.Mean, worst.Half, where, below, all))
 }
 
-// share returns how much of the bound laxity meets in a cell.
-func (x *shedGrid) share(c int) sim.Estimate {
+// gridKnows is a bound, by what the schedulers know that it is for.
+type gridKnows int
+
+const (
+	clairvoyant gridKnows = iota
+	drawsUnknown
+)
+
+// share returns how much of a bound laxity meets in a cell.
+func (x *shedGrid) share(c int, by gridKnows) sim.Estimate {
 	last := len(gridOf) - 1
 	var all []float64
 	for _, r := range x.met[c] {
-		all = append(all, r[last]/max(r[last+1], 1e-9))
+		all = append(all, r[last]/max(r[last+1+int(by)], 1e-9))
 	}
 	return sim.EstimateOf(all)
 }
