@@ -18,18 +18,22 @@ import (
 // The share is learned: each foretold duration of a task that has foretold before is likelier under some shares than
 // under others, given what the task has foretold. So it does not matter that only slow attempts are replaced.
 
-// likenesses are the shares that are considered: 0 with durations that are lognormal, 0 with Pareto's, and others.
-var likenesses = [...]float64{0, 0, 0.3, 0.6, 0.75, 0.85, 0.92, 0.97, 0.995}
+// likenesses are the shares that are considered.
+var likenesses = [...]float64{0, 0.3, 0.6, 0.75, 0.85, 0.92, 0.97, 0.995}
 
 const (
-	likenessDoubt = 3    // by how much the log-likelihood of another share must exceed that of 0
-	likenessOdd   = 0.05 // chance that a duration follows no share: normal, of twice the deviation
+	likenessDoubt = 8    // by how much the log-likelihood of another share must exceed that of 0
+	likenessOdd   = 0.05 // chance that a duration is drawn anew whatever the share
+	likenessBins  = 18   // of logarithms, each half a deviation wide but for the first and the last
+	likenessPrior = 10   // durations as which the normal law counts beside those that were foretold
 	laxitySave    = 0.2  // the least chance for which a task that would be late gets clones while others wait
 )
 
-// likeness is what is known of the share.
+// likeness is what is known of the share. Durations count by the bin that their logarithm is in, so that values that
+// are equal by chance say little.
 type likeness struct {
-	log [len(likenesses)]float64 // log-likelihoods
+	log  [len(likenesses)]float64 // log-likelihoods
+	seen [likenessBins]float64    // durations by bin
 }
 
 // drawnSize is what a task has foretold: how many durations, and the logarithm of the shortest.
@@ -41,37 +45,45 @@ func (d *drawnSize) add(log float64) {
 	}
 }
 
-// hear takes in the logarithm of what a task foretells that has foretold before; the mean and the variance are of all.
+// hear takes in the logarithm of a duration, and what the task has foretold before; mean and variance are of the
+// stage. With a share of 0 it is as likely as such durations have been.
 func (l *likeness) hear(mean, variance float64, before drawnSize, log float64) {
-	if before.n == 0 || variance < leastSpread {
+	if variance < leastSpread {
 		return
 	}
-	normal := func(sd float64) float64 {
-		z := (log - mean) / sd
-		return math.Exp(-z*z/2) / (sd * math.Sqrt(2*math.Pi))
-	}
 	sd := math.Sqrt(variance)
-	for i, share := range likenesses {
-		density := 0.0
-		switch x := (log-mean)/sd + 1; {
-		case i == 0:
-			density = normal(sd)
-		case share == 0 && x >= 0:
-			density = math.Exp(-x) / sd
-		case share > 0:
-			s := newTaskSize(mean, variance, share, before)
-			density = s.density(log)
-		}
-		l.log[i] += math.Log((1-likenessOdd)*density + likenessOdd*normal(2*sd))
+	bin := min(max(int(math.Floor((log-mean)/sd*2))+likenessBins/2, 0), likenessBins-1)
+	lo, hi := mean+sd*float64(bin-likenessBins/2)/2, mean+sd*float64(bin+1-likenessBins/2)/2
+	if bin == 0 {
+		lo = math.Inf(-1)
+	} else if bin == likenessBins-1 {
+		hi = math.Inf(1)
 	}
+	if before.n > 0 {
+		n := 0.0
+		for _, x := range l.seen {
+			n += x
+		}
+		normal := math.Exp(logNormalCDF((hi-mean)/sd)) - math.Exp(logNormalCDF((lo-mean)/sd))
+		anew := (l.seen[bin] + likenessPrior*normal) / (n + likenessPrior)
+		for i, share := range likenesses {
+			chance := anew
+			if share > 0 {
+				s := newTaskSize(mean, variance, share, before)
+				chance = s.late(1, math.Exp(lo)) - s.late(1, math.Exp(hi))
+			}
+			l.log[i] += math.Log((1-likenessOdd)*max(0, chance) + likenessOdd*anew)
+		}
+	}
+	l.seen[bin]++
 }
 
 // share returns the likeliest one; 0 unless another is much likelier.
 func (l *likeness) share() float64 {
-	best, share := max(l.log[0], l.log[1])+likenessDoubt, 0.0
-	for i, x := range l.log[2:] {
+	best, share := l.log[0]+likenessDoubt, 0.0
+	for i, x := range l.log[1:] {
 		if x > best {
-			best, share = x, likenesses[2+i]
+			best, share = x, likenesses[1+i]
 		}
 	}
 	return share
@@ -80,6 +92,9 @@ func (l *likeness) share() float64 {
 func (l *likeness) fade() {
 	for i := range l.log {
 		l.log[i] *= fade
+	}
+	for i := range l.seen {
+		l.seen[i] *= fade
 	}
 }
 
@@ -110,17 +125,15 @@ func (s *taskSize) z(k, l float64) float64 {
 	return k*s.mu + k*k*s.sigma*s.sigma/2 + logNormalCDF((l-s.mu)/s.sigma-k*s.sigma)
 }
 
-// density returns that of the next duration.
-func (s *taskSize) density(log float64) float64 {
-	return s.alpha * math.Exp(-s.alpha*log+s.z(s.n+1, min(s.least, log))-s.z(s.n, s.least))
-}
-
 // late returns the chance that each of k more attempts takes longer than a time, for a whole task.
 func (s *taskSize) late(k, seconds float64) float64 {
 	if seconds <= 0 {
 		return 1
 	}
 	log := math.Log(seconds)
+	if math.IsInf(log, 1) {
+		return 0
+	}
 	below, all := min(s.least, log), s.z(s.n, s.least)
 	return min(1, max(0, 1-math.Exp(s.z(s.n, below)-all)+math.Exp(-k*s.alpha*log+s.z(s.n+k, below)-all)))
 }
@@ -167,9 +180,12 @@ func (z *sizes) moments(own powers) (mean, variance float64) {
 	return mean, max(0, own.squares/own.n-mean*mean)
 }
 
+// logOf returns the logarithm of a duration in seconds, at least a nanosecond.
+func logOf(y float64) float64 { return math.Log(max(y, 1e-9)) }
+
 // foretells takes in a duration.
 func (z *sizes) foretells(st *stageForetold, t sched.TaskID, y float64) {
-	log, d := math.Log(y), z.tasks.At(t)
+	log, d := logOf(y), z.tasks.At(t)
 	mean, variance := z.moments(st.logs)
 	z.hear(mean, variance, *d, log)
 	d.add(log)

@@ -28,7 +28,7 @@ func TestTaskSize(t *testing.T) {
 		all, sum, below := 0.0, 0.0, 0.0
 		const step, next, k = 1e-3, 5.5, 3
 		median := s.quantile(0.5)
-		density, late := 0.0, 0.0
+		late := 0.0
 		for x := s.mu - 8*s.sigma; x < s.mu+20*s.sigma; x += step {
 			w := weight(x)
 			all += w
@@ -37,14 +37,10 @@ func TestTaskSize(t *testing.T) {
 				below += w
 			}
 			if x < next {
-				density += w * s.alpha * math.Exp(-s.alpha*(next-x))
 				late += w * math.Exp(-k*s.alpha*(next-x))
 			} else {
 				late += w
 			}
-		}
-		if got := s.density(next); math.Abs(got-density/all) > 0.01*got+1e-6 {
-			t.Errorf("%v: the density at %v is %v, want %v", log, next, got, density/all)
 		}
 		if got := s.late(k, math.Exp(next)); math.Abs(got-late/all) > 2e-3 {
 			t.Errorf("%v: %d are late with chance %v, want %v", log, k, got, late/all)
@@ -62,6 +58,10 @@ func TestTaskSize(t *testing.T) {
 // TestLikeness: the share is learned though only slow attempts have another.
 func TestLikeness(t *testing.T) {
 	lognormal := laws.Lognormal{Mu: 5, Sigma: 0.83}
+	few, err := laws.Parse("mixture:w1=0.95,of1=(uniform:lo=8,hi=12),w2=0.05,of2=(uniform:lo=60,hi=90)")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name           string
 		size, slowdown laws.Law
@@ -73,6 +73,8 @@ func TestLikeness(t *testing.T) {
 		{"anew, lognormal", laws.Deterministic{Value: 1}, lognormal, 0, 0},
 		{"anew, exponential", laws.Deterministic{Value: 1}, laws.Exponential{Mu: 1. / 240}, 0, 0},
 		{"anew, uniform", laws.Deterministic{Value: 1}, laws.Uniform{Lo: 0, Hi: 480}, 0, 0},
+		{"anew, few slow", laws.Deterministic{Value: 1}, few, 0, 0},
+		{"anew, two values", laws.Deterministic{Value: 1}, laws.TwoPoint{Lo: 10, Hi: 60, P: 0.8}, 0, 0},
 		{"all alike", laws.Deterministic{Value: 1}, laws.Deterministic{Value: 9}, 0, 0},
 	} {
 		g := rand.New(rand.NewPCG(1, 2))

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/tailcut/tailcut/policy/kit"
@@ -23,8 +22,8 @@ func (p *slowLaxity) logMoments(s sched.StageID) (mean, variance float64) {
 			all = powers{0.998 * all.n, 0.998 * all.sum, 0.998 * all.squares}
 			continue
 		}
-		if all.add(math.Log(f.y)); f.stage == s {
-			own.add(math.Log(f.y))
+		if all.add(logOf(f.y)); f.stage == s {
+			own.add(logOf(f.y))
 		}
 	}
 	if all.n == 0 {
@@ -38,8 +37,8 @@ func (p *slowLaxity) logMoments(s sched.StageID) (mean, variance float64) {
 func (p *slowLaxity) foretells(s sched.StageID, t sched.TaskID, y float64) {
 	mean, variance := p.logMoments(s)
 	d := p.drawn[t]
-	p.like.hear(mean, variance, d, math.Log(y))
-	d.add(math.Log(y))
+	p.like.hear(mean, variance, d, logOf(y))
+	d.add(logOf(y))
 	p.drawn[t] = d
 }
 
