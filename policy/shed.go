@@ -120,7 +120,7 @@ type shedRank uint8
 const (
 	shedWaits shedRank = iota // until its originals fit
 	shedRuns
-	shedLow // in slots that nobody else needs: late, or wider than the cluster
+	shedLow // in slots that nobody else needs: late, or with more tasks than slots and no deadline or law
 )
 
 func newShed(a kit.Args) sched.Policy {
