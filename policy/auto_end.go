@@ -33,8 +33,8 @@ const (
 	gridFrom  = 150 // parts of the mean of a new attempt that the first time is; the last is 73 such means
 )
 
-// find computes the end of a stage from the tasks that a look has seen. Those that it has not seen are younger, and count
-// as new.
+// find computes the end of a stage from the tasks that a look has seen. Those that it has not seen are younger, and
+// count as new.
 func (s *stageEnd) find(e *autoEye, stage *sched.Stage) {
 	at := e.usual / gridFrom
 	for g := range s.at {
@@ -70,8 +70,8 @@ func (s *stageEnd) over(t *timeLeft, to *onGrid) {
 	}
 }
 
-// sooner returns by how much earlier the stage ends on average for each of the tasks that it is best to clone, if clones
-// draw new durations, and how many these are: the first of those seen.
+// sooner returns by how much earlier the stage ends on average for each of the tasks that it is best to clone, if
+// clones draw new durations, and how many these are: the first of those seen.
 func (s *stageEnd) sooner(seen int) (late float64, many int) {
 	var cloned onGrid // the product of those with a clone
 	for g := range cloned {
