@@ -20,6 +20,8 @@ type Request struct {
 	MemoryLimit int64    // bytes an attempt buffers; 0: DefaultMemoryLimit
 	// Shuffle gives the job a stage that merges what maps write while others still run. No result depends on it.
 	Shuffle bool `json:"-"`
+	// Apart tells whether no map task may read both of two files that are neighbours in the input; nil: any may.
+	Apart func(a, b File) bool `json:"-"`
 }
 
 // Plan is a job cut into stages and tasks. It is a function of the job and the files, and survives a trip through JSON
@@ -90,7 +92,7 @@ func NewPlan(ctx context.Context, job Request) (*Plan, error) {
 		return nil, fmt.Errorf("the %d bytes of the input in splits of %d make more than %d map tasks; choose larger splits (--split-size, split_size)",
 			p.InputBytes, size, MaxTasks)
 	}
-	splits, err := CutSplits(ctx, in, files, size)
+	splits, err := CutSplits(ctx, in, files, size, job.Apart)
 	if err != nil {
 		return nil, err
 	}

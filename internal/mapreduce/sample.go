@@ -31,7 +31,7 @@ func sampleBoundaries(ctx context.Context, in Files, files []File, n int) ([]Key
 		total += f.Size
 	}
 	var sample []Key
-	stretches, err := CutSplits(ctx, in, files, max(1, (total+sampleWindows-1)/sampleWindows))
+	stretches, err := CutSplits(ctx, in, files, max(1, (total+sampleWindows-1)/sampleWindows), nil)
 	if err != nil {
 		return nil, err
 	}

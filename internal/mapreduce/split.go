@@ -36,15 +36,19 @@ func (s Split) Bytes() int64 {
 }
 
 // CutSplits cuts the files, taken one after the other, every size bytes, and sooner where a split would have pieces of
-// more than mostFiles files. All splits but those and the last hold exactly size bytes, so that tasks are alike: small
-// files share a split, large ones (and small ones that lie across a cut) are divided. Empty files are in no split;
-// without any byte there is no split at all. The result is a function of the arguments; size must be at least 1.
+// more than mostFiles files, or of two files that are apart (nil: none are). All splits but those and the last hold
+// exactly size bytes, so that tasks are alike: small files share a split, large ones (and small ones that lie across a
+// cut) are divided. Empty files are in no split; without any byte there is no split at all. The result is a function of
+// the arguments; size must be at least 1.
 //
 // Of a compressed file the compressed bytes count. One that can be cut only at some places, or not at all, is cut
 // where the split would become larger than size; a piece of it that is larger than that is a split of its own.
-func CutSplits(ctx context.Context, in Files, files []File, size int64) ([]Split, error) {
+func CutSplits(ctx context.Context, in Files, files []File, size int64, apart func(a, b File) bool) ([]Split, error) {
 	c := cutter{size: size, room: size}
-	for _, f := range files {
+	for i, f := range files {
+		if i > 0 && apart != nil && apart(files[i-1], f) {
+			c.close()
+		}
 		if err := c.add(ctx, in, f); err != nil {
 			return nil, err
 		}

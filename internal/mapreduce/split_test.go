@@ -38,7 +38,7 @@ func readSplit(t testing.TB, split Split) []string {
 
 func cut(t testing.TB, files []File, size int64) []Split {
 	t.Helper()
-	splits, err := CutSplits(t.Context(), LocalFiles{}, files, size)
+	splits, err := CutSplits(t.Context(), LocalFiles{}, files, size, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,6 +114,30 @@ func TestCutAroundReads(t *testing.T) {
 				t.Errorf("lines of %d bytes in splits of %d: %d lines, want %d", lineLen, size, len(got), len(want))
 			}
 		}
+	}
+}
+
+// Files that are apart share no split, also where empty files are between them.
+func TestCutSplitsApart(t *testing.T) {
+	var files []File
+	for i, size := range []int64{3, 0, 4, 0, 5, 6} {
+		files = append(files, File{Path: Path("aabbcc"[i : i+1]), Size: size})
+	}
+	splits, err := CutSplits(t.Context(), LocalFiles{}, files, 10, func(a, b File) bool { return a.Path != b.Path })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int64
+	for _, s := range splits {
+		for _, r := range s {
+			if r.Path != s[0].Path {
+				t.Errorf("a split holds %s and %s", s[0].Path, r.Path)
+			}
+		}
+		got = append(got, s.Bytes())
+	}
+	if want := []int64{3, 4, 10, 1}; !slices.Equal(got, want) {
+		t.Errorf("splits have %v bytes, want %v", got, want)
 	}
 }
 
