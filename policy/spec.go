@@ -264,5 +264,11 @@ func Fit(spec string, at Place) (notice string, err error) {
 	return fmt.Sprintf("%s: %s has one %s: %s", e.Name, at.Name, lacks, e.Needs.Lacking), nil
 }
 
+// Unconfined is what is wrong with a policy that does not choose sites, see [sched.Confines], for work whose data may
+// not be everywhere.
+func Unconfined(spec, work string) error {
+	return fmt.Errorf("%s does not choose sites, and data of %s may not be everywhere; expected a policy that does, such as geoclone, flutter, iridium, spark-geo or fair:sites=delay", spec, work)
+}
+
 // fifoAlone is what becomes of policies that only order jobs.
 const fifoAlone = "tasks run in order and there are no clones, as with fifo"

@@ -33,6 +33,7 @@ const runExample = `  tailcut run wordcount ~/src --output counts
   tailcut run --mapper 'cut -f2' --reducer 'uniq -c' logs/ --reducers 4
   tailcut run --tasks 100 --policy spark -- ./render.sh {}
   tailcut run sort big/ --deadline 10m --policy shed --clone-budget none --name nightly
+  tailcut run -f patients.yaml --cluster clouds.yaml --policy geoclone
   tailcut run wordcount s3://bucket/logs -o s3://bucket/counts --on kubernetes --pod-template pod.yaml`
 
 // runFlags are the flags of run as given.
@@ -62,6 +63,7 @@ type runFlags struct {
 	dash   int                    // arguments before --, -1 without one
 	given  func(name string) bool // on the command line
 	placed map[string]placed      // flags that the job file sets
+	inFile *jobfile.File          // nil without a job file
 	unused []string               // fields of the job file that have no flag here
 }
 
@@ -73,6 +75,9 @@ type placed struct {
 
 // wrong tells whose value is wrong: a flag's, or a job file's.
 func (f *runFlags) wrong(flag string, err error) error {
+	if at := f.inFile.Place(flag, err); at != nil {
+		return at
+	}
 	if p, ok := f.placed[flag]; ok {
 		return p.in.Error(p.at, err)
 	}
@@ -115,11 +120,17 @@ func newRun() *cobra.Command {
 // engine checks what is asked for.
 func (f *runFlags) engine(o run.Options) (*run.Engine, error) {
 	e, err := run.New(o)
+	return e, f.placeOf(err)
+}
+
+// placeOf gives a user's error about a flag or a field its place.
+func (f *runFlags) placeOf(err error) error {
 	var wrong *grammar.FieldError
-	if errors.As(err, &wrong) {
-		return nil, f.wrong(wrong.Field, wrong.Problem)
+	var failed run.Failure
+	if errors.As(err, &wrong) && !errors.As(err, &failed) {
+		return f.wrong(wrong.Field, wrong.Problem)
 	}
-	return e, err
+	return err
 }
 
 // run does what was asked for and prints what came of it.
@@ -129,7 +140,7 @@ func (f *runFlags) run(cmd *cobra.Command, o run.Options, format *choice) error 
 		return err
 	}
 	if f.dryRun {
-		return preview(cmd, e, &o, format)
+		return f.placeOf(preview(cmd, e, &o, format))
 	}
 	client, err := f.sharing(cmd, e, &o)
 	if err != nil {
@@ -144,7 +155,7 @@ func (f *runFlags) run(cmd *cobra.Command, o run.Options, format *choice) error 
 	}
 	res, err := e.Run(cmd.Context())
 	if res == nil {
-		return err
+		return f.placeOf(err)
 	}
 	if err := f.writeReport(cmd, e.Journal()); err != nil {
 		return err
@@ -234,6 +245,9 @@ func (f *runFlags) options(cmd *cobra.Command, args []string) (o run.Options, er
 	o.Value, o.Late = f.value, f.late.Late
 	if f.on != nil { // a server has one place
 		o.On, o.Sites, o.Cluster, o.Data = f.on.value, f.sites, f.cluster, f.data
+	}
+	if f.inFile != nil {
+		o.Whereabouts = f.inFile.Whereabouts
 	}
 	o.Pods = remote.Pods{Kubeconfig: f.kubeconfig, Namespace: f.namespace, Image: f.image, Template: f.podTemplate}
 	o.ResumeChanged = f.resumeChanged

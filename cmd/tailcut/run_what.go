@@ -70,7 +70,7 @@ func (f *runFlags) fromFile(fl *pflag.FlagSet, args []string) (*jobfile.Job, str
 	if err != nil {
 		return nil, "", err
 	}
-	f.placed = map[string]placed{}
+	f.inFile, f.placed = file, map[string]placed{}
 	for _, s := range file.Settings {
 		if !f.given(s.Flag) && !f.overruled(s.Flag) {
 			f.placed[s.Flag] = placed{file, s}

@@ -16,7 +16,7 @@ func (f *runFlags) addWhere(cmd *cobra.Command) {
 		fl.StringVar(&f.namespace, "namespace", "", "`namespace` of the pods (default: the kubeconfig's)")
 		fl.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file` of the cluster (default: as for kubectl)")
 		fl.StringArrayVar(&f.sites, "site", nil, "an emulated `site`, NAME=SLOTS[,speed=F][,bandwidth=RATE]: its tasks compute at a fraction F of this machine's speed and fetch from other sites at RATE; repeatable")
-		fl.StringArrayVar(&f.data, "data", nil, "input that is at a site, `SITE=PATH` with a file or folder; repeatable. Unlisted splits are assigned to sites at random")
+		fl.StringArrayVar(&f.data, "data", nil, "input that is at a site, `SITE=PATH` with a file or folder; repeatable. Unlisted splits are assigned to sites at random. A job file can also say where data may be (datasets)")
 		fl.StringVar(&f.cluster, "cluster", "", "sites, slots, speeds and links from a YAML `file`, as for 'tailcut simulate'")
 		rare(fl, "image", "namespace", "kubeconfig", "site", "data", "cluster")
 	})

@@ -16,7 +16,9 @@ type File struct {
 	Job      Job       // without what flags say: Retries, and MapReduce's SplitSize and Reducers
 	Dir      string    // what relative paths in the file start from, and the working directory of its commands
 	Settings []Setting // in the order of the file
-	file     string
+	// Whereabouts says where the job's data is and may be; nil if the file says nothing of it.
+	Whereabouts *Whereabouts
+	file        string
 }
 
 // Setting is a field of a job file that stands for a flag. Its text has the flag's form.
@@ -30,6 +32,23 @@ type Setting struct {
 // Error places an error about the value of a setting.
 func (f *File) Error(s Setting, err error) error {
 	return &FieldError{File: f.file, Line: s.Line, Field: s.Field, Problem: err.Error()}
+}
+
+// Place places an error about what the file says of data, at a field such as datasets[0].allow[1]; nil if the file has
+// no such field.
+func (f *File) Place(name string, err error) error {
+	if f == nil || f.Whereabouts == nil {
+		return nil
+	}
+	line, known := f.Whereabouts.lines[name]
+	if !known { // a single value stands for a list of one
+		name = strings.TrimSuffix(name, "[0]")
+		line, known = f.Whereabouts.lines[name]
+	}
+	if !known {
+		return nil
+	}
+	return &FieldError{File: f.file, Line: line, Field: name, Problem: err.Error()}
 }
 
 // maxSize bounds the size of a job file in bytes; a stage takes about a hundred.
@@ -112,6 +131,10 @@ var jobFields = []struct {
 	{name: "max_line", forms: []string{operatorForm, mapperForm}, check: (*parser).text},
 	{name: "reducers", forms: []string{operatorForm, mapperForm}, check: (*parser).whole},
 	{name: "stages"},
+	{name: "datasets"},
+	{name: "data", forms: []string{operatorForm, mapperForm}},
+	{name: "releases", forms: []string{operatorForm, mapperForm}},
+	{name: "cluster", check: (*parser).cluster},
 	{name: "output", check: (*parser).path},
 	{name: "policy", check: (*parser).text},
 	{name: "slot", check: (*parser).duration},
@@ -163,9 +186,12 @@ func (p *parser) parse(data []byte) *File {
 	switch {
 	case !form.given():
 	case form.name == stagesForm:
-		f.Job.Array = p.array(form)
+		var stages []fieldList
+		f.Job.Array, stages = p.array(form)
+		f.Whereabouts = p.whereabouts(form, fields, stages)
 	default:
 		f.Job.MapReduce = p.mapReduce(form, fields, odd)
+		f.Whereabouts = p.whereabouts(form, fields, nil)
 	}
 	return f
 }
@@ -301,6 +327,14 @@ func (p *parser) path(f field) (string, error) {
 		return path, err
 	}
 	return filepath.Join(p.dir, path), nil
+}
+
+// cluster reads the path of a cluster file, or the spec of one that is made up.
+func (p *parser) cluster(f field) (string, error) {
+	if text, err := p.text(f); err != nil || strings.HasPrefix(text, "synth:") {
+		return text, err
+	}
+	return p.path(f)
 }
 
 // whole reads a whole number, written as one.

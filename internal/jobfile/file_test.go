@@ -131,7 +131,7 @@ max_line: 1MiB
 
 // Every mistake is one line with the file, the line and the field.
 func TestFileMistakes(t *testing.T) {
-	const top = "name, operator, pattern, mapper, reducer, combiner, resumable, input, split_size, max_line, reducers, stages, output, policy, slot, slots, retries, keep_going, max_failed, halt, timeout, " +
+	const top = "name, operator, pattern, mapper, reducer, combiner, resumable, input, split_size, max_line, reducers, stages, datasets, data, releases, cluster, output, policy, slot, slots, retries, keep_going, max_failed, halt, timeout, " +
 		"memory, memfree, load, delay, nice, max_attempts, clone_budget, seed, deadline, value, late, law, disturb, notify, priority, weight, after"
 	stages := func(s string) string { return "stages:\n- {name: a, tasks: 2, command: x}\n" + s }
 	for name, c := range map[string]struct{ text, want string }{
@@ -354,6 +354,7 @@ func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"", "operator: wordcount\ninput: [a]\nslots: 4\n", "mapper: cat\nreducer: uniq -c\ninput: x\ntimeout: 5s\n",
 		"stages:\n- {name: a, tasks: 2, command: [x, '{}']}\n- {name: b, tasks: 2, command: y, after_each: a, env: {K: 1}}\n",
+		"stages: [{name: a, command: x, data: [{site: s, bytes: 1KiB, dataset: d}], releases: [d]}]\ndatasets: [{name: d, allow: [s], deny: t}]\ncluster: c.yaml\n",
 		"stages:\n- &s {name: a, command: x}\n- *s\n", "a: &a [*a]\n", "&a stages: *a\n", "<<: *x\n", "? [a]\n: b\n", "%YAML 1.1\n---\n", "\"\\0\": !!binary x",
 	} {
 		f.Add([]byte(seed))
@@ -374,6 +375,9 @@ func FuzzParse(f *testing.F) {
 				line = field.Line
 			}
 			return
+		}
+		if w := job.Whereabouts; w != nil && job.Job.Array != nil && len(w.Stages) != len(job.Job.Array.Stages) {
+			t.Fatalf("%d stages have data, and there are %d", len(w.Stages), len(job.Job.Array.Stages))
 		}
 		if a := job.Job.Array; a != nil {
 			for i := range a.Stages { // planning makes no rows yet, but keep worlds small all the same

@@ -14,14 +14,14 @@ import (
 
 var stageFields = []string{
 	"name", "tasks", "command", "after", "after_each", "env", "workdir", "timeout", "retries", "memory", "nice", "resumable", "class",
-	"inputs", "inputs_file", "delimiter", "colsep",
+	"inputs", "inputs_file", "delimiter", "colsep", "data", "releases",
 }
 
-// array reads the stages of an array job.
-func (p *parser) array(stages field) *Array {
+// array reads the stages of an array job, and returns the fields of each, too.
+func (p *parser) array(stages field) (*Array, []fieldList) {
 	if stages.node.Kind != yaml.SequenceNode {
 		p.note(p.expected(stages, "a list of stages, not %s", stages.describe()))
-		return nil
+		return nil, nil
 	}
 	items := p.list(stages, "stages")
 	work := &Array{Stages: make([]Stage, len(items))}
@@ -47,7 +47,7 @@ func (p *parser) array(stages field) *Array {
 		p.note(p.checkEach(fields[i].get("after_each"), work, i))
 	}
 	p.note(p.checkCycle(fields, work))
-	return work
+	return work, fields
 }
 
 // stage reads what one stage says about itself, and returns its fields. Without a good name it has none, and without a

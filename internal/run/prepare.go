@@ -99,7 +99,7 @@ func (e *Engine) plan(ctx context.Context) (*jobfile.Plan, error) {
 	}
 	classify(&p.Spec, p.Work, e.classes())
 	p.Spec.MaxFailed = e.mayFail(&p.Spec)
-	if err := e.sites.place(ctx, p, e.Seed); err != nil {
+	if err := e.sites.place(ctx, p, e.Whereabouts, e.Seed); err != nil {
 		return p, err
 	}
 	p.Spec.Value, p.Spec.Late = e.Value, e.Late
@@ -159,9 +159,13 @@ func (e *Engine) cut(ctx context.Context) (*jobfile.Plan, error) {
 		return nil, err
 	}
 	job := e.job()
-	if job.MapReduce != nil && e.shuffles() {
+	if job.MapReduce != nil {
+		apart, err := e.sites.apart(ctx)
+		if err != nil {
+			return nil, err
+		}
 		with := *job.MapReduce
-		with.Shuffle, job.MapReduce = true, &with
+		with.Shuffle, with.Apart, job.MapReduce = with.Shuffle || e.shuffles(), apart, &with
 	}
 	return job.Plan(ctx, cmp.Or(e.Dir, "/"))
 }

@@ -44,7 +44,8 @@ type Request struct {
 	On     string `json:"on,omitempty"`
 	Output string `json:"output,omitempty"` // URL
 
-	Sites *siteRequest `json:"sites,omitempty"` // nil where there is one place
+	Sites       *siteRequest         `json:"sites,omitempty"` // nil where there is one place
+	Whereabouts *jobfile.Whereabouts `json:"whereabouts,omitempty"`
 }
 
 // Options say what to run and how. Output has to be said; what else is not is as with 'tailcut run' without flags, but
@@ -85,6 +86,8 @@ type Options struct {
 	Sites   []string // emulated sites, NAME=SLOTS[,speed=F][,bandwidth=RATE]
 	Cluster string   // file with sites in their place
 	Data    []string // input that is at a site, SITE=PATH
+	// Whereabouts says where data is, in the place of Data, and where it may be; nil for nothing. It needs sites.
+	Whereabouts *jobfile.Whereabouts
 
 	Timeout jobfile.Timeout // an attempt that runs longer fails; stages may have their own, as of the next two
 	// Bytes that an attempt needs: no more start than there is room for, and one that uses more fails; 0 for no limit.
@@ -274,7 +277,7 @@ func (e *Engine) settlePolicy() (err error) {
 	if _, err := policy.NewPerClass(e.Policy, 0, max(1, len(e.Classes))); err != nil {
 		return grammar.Wrong("policy", err)
 	}
-	return nil
+	return e.confine()
 }
 
 // fitPolicy fits a policy, for all slots or those of a class.

@@ -61,7 +61,10 @@ func (was *Request) compare(is *Request) (all []difference) {
 	all = append(all, inputs...)
 	flag("on", was.On, is.On, false)
 	flag("output", was.Output, is.Output, false)
-	add("the sites", jsonText(was.Sites), jsonText(is.Sites), "", false)
+	add(sitesDiffer, jsonText(was.Sites), jsonText(is.Sites), "", false)
+	if jsonText(was.Whereabouts) != jsonText(is.Whereabouts) {
+		add(dataDiffers, "another", "as given", "", false)
+	}
 	if a, b := was.Job.MapReduce, is.Job.MapReduce; a != nil && b != nil {
 		flag("split-size", fmt.Sprint(a.SplitSize), fmt.Sprint(b.SplitSize), false)
 		flag("reducers", strconv.Itoa(a.Reducers), strconv.Itoa(b.Reducers), false)
@@ -88,11 +91,17 @@ func (was *Request) compare(is *Request) (all []difference) {
 	if len(inputs) == 0 && sameTasks(&was.Job, &is.Job) {
 		for i := range all {
 			d := &all[i]
-			d.mends = !d.settled && !strings.HasPrefix(d.what, "--") && d.what != "the sites"
+			d.mends = !d.settled && !strings.HasPrefix(d.what, "--") && d.what != sitesDiffer && d.what != dataDiffers
 		}
 	}
 	return all
 }
+
+// What no change of a command mends.
+const (
+	sitesDiffer = "the sites"
+	dataDiffers = "what the job file says of data"
+)
 
 // valueText writes a value as it is given, "" if it is not.
 func valueText(x float64) string {

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -23,14 +24,27 @@ import (
 // between them. Nil stands for a run in one place.
 type runSites struct {
 	*sim.Cluster
-	data []siteData
+	data     []siteData
+	datasets []sched.Dataset // of the job, see jobfile.Whereabouts
 }
 
 // siteData is input at a site: a file, or all below a folder.
 type siteData struct {
-	site  sched.SiteID
-	path  string // absolute; may be a pattern
-	given int    // of what is found of a pattern, the index of the pattern
+	site    sched.SiteID
+	path    string // absolute; may be a pattern
+	given   int    // of what is found of a pattern, the index of the pattern
+	dataset int    // that it is of, an index of datasets; -1 for none
+	field   string // of the job file, "" for --data
+}
+
+// holds tells whether a file is a part of the data.
+func (d *siteData) holds(file string) bool {
+	return file == d.path || strings.HasPrefix(file, strings.TrimSuffix(d.path, string(filepath.Separator))+string(filepath.Separator))
+}
+
+// named returns the index of the site of a name, -1 if there is none.
+func (r *runSites) named(name string) int {
+	return slices.IndexFunc(r.Sites, func(s sim.Site) bool { return s.Name == name })
 }
 
 // machines returns the machines of the run, one after the other as the sites have them.
@@ -83,40 +97,62 @@ func (r *runSites) where(m sched.MachineID) string {
 	return " at " + r.Sites[r.machines(0)[m].Site].Name
 }
 
-// place says where the input of a job is, and that what tasks read of each other is known when it is there.
-func (r *runSites) place(ctx context.Context, p *jobfile.Plan, seed uint64) error {
+// place says where the input of a job is and may be, and that what tasks read of each other is known when it is there.
+func (r *runSites) place(ctx context.Context, p *jobfile.Plan, w *jobfile.Whereabouts, seed uint64) (err error) {
 	if r == nil {
 		return nil
 	}
 	for i := range p.Spec.Edges {
 		p.Spec.Edges[i].Measured = true
 	}
-	mr := p.Work.MapReduce
-	if mr == nil {
-		return nil
+	switch mr := p.Work.MapReduce; {
+	case mr != nil:
+		err = r.placeSplits(ctx, &p.Spec, mr.Stages[0].Splits, seed)
+		p.Spec.Stages[0].Releases = r.released(w, 0)
+	case w != nil:
+		r.placeStages(&p.Spec, w)
 	}
+	if err != nil {
+		return err
+	}
+	return checkTasks(&p.Spec)
+}
+
+// placeSplits says where the splits of the input are, and of which datasets.
+func (r *runSites) placeSplits(ctx context.Context, spec *sched.JobSpec, splits []mapreduce.Split, seed uint64) error {
 	data, err := r.dataFound(ctx)
 	if err != nil {
 		return err
 	}
-	inputs := make([][]sched.Source, len(mr.Stages[0].Splits))
+	st := &spec.Stages[0]
 	found := make([]bool, len(r.data))
-	for i, split := range mr.Stages[0].Splits {
+	for i, split := range splits {
 		drawn := sched.SiteID(rand.New(rand.NewPCG(seed, uint64(i))).IntN(len(r.Sites)))
+		var reads []sched.Source
+		var of []uint32
 		for _, part := range split {
-			at := drawn
-			if d := dataOf(data, string(part.File.Path)); d >= 0 {
+			at, file := drawn, string(part.File.Path)
+			if d := dataOf(data, file); d >= 0 {
 				at, found[data[d].given] = data[d].site, true
 			}
-			inputs[i] = append(inputs[i], sched.Source{Site: at, Bytes: part.Length})
+			if of = datasetsOf(data, file); len(of) > 0 { // the same for all parts, see apart
+				if err := r.checkSite(of, at, file); err != nil {
+					return err
+				}
+			}
+			reads = append(reads, sched.Source{Site: at, Bytes: part.Length})
+		}
+		st.Inputs = append(st.Inputs, reads)
+		if len(r.datasets) > 0 {
+			st.Datasets = append(st.Datasets, of)
 		}
 	}
 	for d, ok := range found {
 		if !ok {
-			return fmt.Errorf("--data %s=%s: no input of the job is there", r.Sites[r.data[d].site].Name, r.data[d].path)
+			return r.wrongData(&r.data[d], errors.New("no input of the job is there"))
 		}
 	}
-	p.Spec.Stages[0].Inputs = inputs
+	spec.Datasets = r.datasets
 	return nil
 }
 
@@ -125,10 +161,11 @@ func (r *runSites) dataFound(ctx context.Context) (all []siteData, err error) {
 	for i, d := range r.data {
 		paths, err := mapreduce.Glob(ctx, d.path)
 		if err != nil {
-			return nil, fmt.Errorf("--data %s=%s: %w", r.Sites[d.site].Name, d.path, err)
+			return nil, r.wrongData(&d, err)
 		}
 		for _, path := range paths {
-			all = append(all, siteData{site: d.site, path: path, given: i})
+			d.path, d.given = path, i
+			all = append(all, d)
 		}
 	}
 	return all, nil
@@ -137,9 +174,8 @@ func (r *runSites) dataFound(ctx context.Context) (all []siteData, err error) {
 // dataOf returns the index of the data that a file is part of: of several that of the longest path; -1 for none.
 func dataOf(data []siteData, file string) int {
 	best := -1
-	for i, d := range data {
-		inside := file == d.path || strings.HasPrefix(file, strings.TrimSuffix(d.path, string(filepath.Separator))+string(filepath.Separator))
-		if inside && (best < 0 || len(d.path) > len(data[best].path)) {
+	for i := range data {
+		if d := &data[i]; d.holds(file) && (best < 0 || len(d.path) > len(data[best].path)) {
 			best = i
 		}
 	}

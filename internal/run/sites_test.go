@@ -72,16 +72,16 @@ func TestPlace(t *testing.T) {
 			Work: &jobfile.Work{MapReduce: &mapreduce.Plan{Stages: []mapreduce.StagePlan{{Splits: splits}, {}}}},
 		}
 	}
-	r := &runSites{Cluster: c, data: []siteData{{site: 0, path: "/in"}, {site: 1, path: "/in/b"}}}
+	r := &runSites{Cluster: c, data: []siteData{{site: 0, path: "/in", dataset: -1}, {site: 1, path: "/in/b", dataset: -1}}}
 	p := plan(mapreduce.Split{part("/in/x", 3), part("/in/b/y", 4)}, mapreduce.Split{part("/in/bb", 5)})
-	if err := r.place(t.Context(), p, 1); err != nil {
+	if err := r.place(t.Context(), p, nil, 1); err != nil {
 		t.Fatal(err)
 	}
 	want := [][]sched.Source{{{Site: 0, Bytes: 3}, {Site: 1, Bytes: 4}}, {{Site: 0, Bytes: 5}}}
 	if d := cmp.Diff(want, p.Spec.Stages[0].Inputs); d != "" || !p.Spec.Edges[0].Measured {
 		t.Errorf("inputs (-want +got):\n%s\nedges %+v", d, p.Spec.Edges)
 	}
-	if err := r.place(t.Context(), plan(mapreduce.Split{part("/in/x", 3)}), 1); err == nil || err.Error() != "--data b=/in/b: no input of the job is there" {
+	if err := r.place(t.Context(), plan(mapreduce.Split{part("/in/x", 3)}), nil, 1); err == nil || err.Error() != "--data b=/in/b: no input of the job is there" {
 		t.Errorf("the error is %v", err)
 	}
 	var many []mapreduce.Split
@@ -89,7 +89,7 @@ func TestPlace(t *testing.T) {
 		many = append(many, mapreduce.Split{part("/elsewhere", 1)})
 	}
 	p, atB := plan(many...), 0
-	if err := (&runSites{Cluster: c}).place(t.Context(), p, 7); err != nil {
+	if err := (&runSites{Cluster: c}).place(t.Context(), p, nil, 7); err != nil {
 		t.Fatal(err)
 	}
 	for _, in := range p.Spec.Stages[0].Inputs {

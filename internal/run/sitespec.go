@@ -32,7 +32,7 @@ func (e *Engine) settleSites() (err error) {
 		if len(o.Data) > 0 {
 			return errors.New("--data needs sites; add --site or --cluster")
 		}
-		return nil
+		return e.settleWhereabouts()
 	}
 	if len(o.Sites) > 0 && o.Cluster != "" {
 		return errors.New("--site and --cluster: give one of them")
@@ -58,14 +58,16 @@ func (e *Engine) settleSites() (err error) {
 	}
 	for i, text := range r.Data {
 		d, err := e.sites.parseData(text)
+		if err == nil {
+			err = e.sites.addData(d)
+		}
 		if err != nil {
 			return fmt.Errorf("--data: %w", err)
 		}
-		e.sites.data = append(e.sites.data, d)
 		r.Data[i] = e.sites.Sites[d.site].Name + "=" + d.path
 	}
 	e.Request.Sites = r
-	return nil
+	return e.settleWhereabouts()
 }
 
 // parseSites makes a cluster of sites that are given one by one.
@@ -165,17 +167,20 @@ func loadRunCluster(arg string, seed uint64) (string, *sim.Cluster, error) {
 // parseData reads SITE=PATH.
 func (r *runSites) parseData(text string) (siteData, error) {
 	name, path, _ := strings.Cut(text, "=")
-	k := slices.IndexFunc(r.Sites, func(s sim.Site) bool { return s.Name == name })
+	k := r.named(name)
 	if k < 0 || path == "" {
 		return siteData{}, fmt.Errorf("expected SITE=PATH with the name of a site, got %q", text)
 	}
 	abs, err := filepath.Abs(path)
-	if err != nil {
-		return siteData{}, err
-	}
-	found, err := mapreduce.Glob(context.Background(), abs)
+	return siteData{site: sched.SiteID(k), path: abs, dataset: -1}, err
+}
+
+// addData adds data that there is.
+func (r *runSites) addData(d siteData) error {
+	found, err := mapreduce.Glob(context.Background(), d.path)
 	if err == nil {
 		_, err = os.Stat(found[0])
 	}
-	return siteData{site: sched.SiteID(k), path: abs}, err
+	r.data = append(r.data, d)
+	return err
 }

@@ -156,6 +156,8 @@ func (o *Options) Alone() string {
 		return "the input is in an object store"
 	case len(o.Sites) > 0 || o.Cluster != "":
 		return "sites are emulated"
+	case o.Whereabouts != nil:
+		return "the job file says at which sites data may be, and a server has one place"
 	case o.Disturb != "":
 		return "--disturb slows attempts on purpose"
 	case o.Output == Scratch || o.Print.To != nil:

@@ -488,7 +488,7 @@ func (q *question) confine(w *trace.Workload) error {
 	if len(w.Rules) == 0 || q.loose == "" {
 		return nil
 	}
-	return wrong("policy", "%s does not choose sites, and data of %s may not be everywhere; expected a policy that does, such as geoclone, flutter, iridium, spark-geo or fair:sites=delay", q.loose, w.Name)
+	return grammar.Wrong("policy", policy.Unconfined(q.loose, w.Name))
 }
 
 // fitWorkload gives a workload its classes of slots, and deadlines.
