@@ -19,15 +19,17 @@ func newCompare() *cobra.Command {
 			"parts of mean flow time in both, the difference of each job, and the first task that started elsewhere in the\n" +
 			"order.\n\n" +
 			"RUN and SIM are each the output folder of a run, the folder of a server, a journal, or a file of\n" +
-			"'tailcut simulate --attempts-out' or 'tailcut report' (CSV or JSON).",
-		Example: "  tailcut simulate counts --machines 4 --policy spark --service recorded --attempts-out sim.csv\n  tailcut compare counts sim.csv",
+			"'tailcut simulate --attempts-out' or 'tailcut report' (CSV or JSON). Of a server they are all jobs that\n" +
+			"'tailcut jobs' lists, read from what they have left in their output folders.",
+		Example: "  tailcut simulate counts --machines 4 --policy spark --service recorded --attempts-out sim.csv\n  tailcut compare counts sim.csv\n" +
+			"  tailcut compare ~/.local/state/tailcut/server sim.csv",
 	}
 	format := addFormat(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var both [2]*timeline.Timeline
 		for i, path := range args {
 			var err error
-			if both[i], err = attemptsIn(path); err != nil {
+			if both[i], err = attemptsIn(cmd, path); err != nil {
 				return err
 			}
 		}
@@ -41,7 +43,7 @@ func newCompare() *cobra.Command {
 }
 
 // attemptsIn reads a table or the JSON of attempts, or what a run or a server has left.
-func attemptsIn(path string) (*timeline.Timeline, error) {
+func attemptsIn(cmd *cobra.Command, path string) (*timeline.Timeline, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -56,7 +58,7 @@ func attemptsIn(path string) (*timeline.Timeline, error) {
 	case "{":
 		t, err = timeline.Read(in)
 	default:
-		return columnsOf(path)
+		return columnsOf(cmd, path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

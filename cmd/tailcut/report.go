@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tailcut/tailcut/internal/audit"
+	"github.com/tailcut/tailcut/internal/show"
 	"github.com/tailcut/tailcut/internal/timeline"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -49,7 +50,7 @@ func newReport() *cobra.Command {
 		t := timelineUnderWay(cmd.Context(), args[0])
 		if t == nil {
 			var err error
-			if t, err = columnsOf(args[0]); err != nil {
+			if t, err = columnsOf(cmd, args[0]); err != nil {
 				return underWay(cmd.Context(), args[0], err)
 			}
 		}
@@ -77,8 +78,8 @@ func reportName(path string) string {
 	return "report"
 }
 
-// columnsOf reads the journal of a run.
-func columnsOf(path string) (*timeline.Timeline, error) {
+// columnsOf reads the journal of a run, or the folder of a server.
+func columnsOf(cmd *cobra.Command, path string) (*timeline.Timeline, error) {
 	j, err := audit.Open(path)
 	if errors.Is(err, trace.ErrCorrupt) {
 		return nil, failure{err}
@@ -90,6 +91,9 @@ func columnsOf(path string) (*timeline.Timeline, error) {
 	if err != nil {
 		return nil, failure{err}
 	}
+	if n := j.Gone(); n > 0 {
+		notice(cmd.ErrOrStderr(), "%s: left out %s whose output folder has no journal from it", path, show.Count(n, "job"))
+	}
 	return t, nil
 }
 
@@ -98,7 +102,7 @@ func (f *runFlags) writeReport(cmd *cobra.Command, journal string) error {
 	if f.report.path == "" {
 		return nil
 	}
-	t, err := columnsOf(journal)
+	t, err := columnsOf(cmd, journal)
 	if err != nil {
 		return err
 	}

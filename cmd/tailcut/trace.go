@@ -182,7 +182,7 @@ func (o *traceOut) write(cmd *cobra.Command, w *trace.Workload) error {
 
 // workloadUsage says what a workload may be, for help texts.
 const workloadUsage = `a file of jobs, - for stdin, or a generator. Files are .tr lines, JSON lines, a CSV of
-tasks, or logs: the output folder of a run, a Spark event log, a Hadoop job history, or a folder of these. Public traces are Rumen, Alibaba v2017 and v2018, SWIM, coflow-benchmark, TPC-H on Spark, Google 2011, WfCommons. The format and gzip or zstd
+tasks, or logs: the output folder of a run or the folder of a server, a Spark event log, a Hadoop job history, or a folder of these. Public traces are Rumen, Alibaba v2017 and v2018, SWIM, coflow-benchmark, TPC-H on Spark, Google 2011, WfCommons. The format and gzip or zstd
 compression are detected from the content. Generators are
   ` + trace.SynthUsage + `
   ` + trace.SynthGoogleUsage + `

@@ -24,6 +24,7 @@ import (
 type Journal struct {
 	path     string
 	segments []string // of a server's journal, which path has; none in that of a run
+	gone     int      // see Gone
 	*trace.JournalReader
 }
 

@@ -70,10 +70,18 @@ func (j *Journal) name() string {
 // [Journal.Replay].
 func (j *Journal) Columns() (*timeline.Timeline, error) {
 	if j.segments != nil {
-		return timeline.FromSegments(j.segments, policiesOf, j.name())
+		s, err := j.Served()
+		if err != nil {
+			return nil, err
+		}
+		j.gone = s.Gone
+		return timeline.FromJobs(s.Header, s.Jobs, s.Until, j.name()), nil
 	}
 	return timeline.FromJournal(j.JournalReader, policiesOf, j.name())
 }
+
+// Gone is how many jobs of the server are missing in Columns, which was called before: see [Served].
+func (j *Journal) Gone() int { return j.gone }
 
 // Page returns a timeline of Columns as an HTML page.
 func Page(t *timeline.Timeline) *page.Report {

@@ -8,12 +8,13 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
 
-// journal reads the journal of a run of Tailcut. Job is the run's name and Stage the stage's. An attempt that was
-// launched while another of its task ran is speculative.
+// journal reads the journal of a run of Tailcut, or what a job of a server has left. Job is the run's name and Stage
+// the stage's. An attempt that was launched while another of its task ran is speculative.
 type journal struct {
 	header  *trace.JournalHeader
 	running map[sched.AttemptID]sched.Decision // the launch
@@ -23,6 +24,7 @@ type journal struct {
 	spoke   map[int]bool                       // stages whose attempts report progress
 	latest  sched.Time
 	slots   slotCount
+	left    int // slots of the server whose job it was, until a run goes on
 	there   map[sched.MachineID]bool
 	a       Record
 }
@@ -39,6 +41,9 @@ func (j *journal) read(in *lines, emit emit) error {
 	j.header = &r.Header
 	j.running, j.beside, j.tasks = map[sched.AttemptID]sched.Decision{}, map[sched.AttemptID]bool{}, map[sched.TaskID]int{}
 	j.began, j.there, j.spoke = map[sched.AttemptID]sched.Time{}, map[sched.MachineID]bool{}, map[int]bool{}
+	if err := j.before(r, emit); err != nil {
+		return err
+	}
 	for {
 		b, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -53,8 +58,63 @@ func (j *journal) read(in *lines, emit emit) error {
 	}
 }
 
+// before tells of the attempts that a journal begins with, of the time when their job was a server's.
+func (j *journal) before(r *trace.JournalReader, emit emit) error {
+	if len(j.header.Stages) == 0 && j.header.Segment != nil {
+		return live.ErrMany
+	}
+	lived, err := live.Before(r)
+	if err != nil || len(lived.Records) == 0 {
+		return err
+	}
+	for i := range lived.Records {
+		x := &lived.Records[i]
+		j.latest = max(j.latest, x.Stop)
+		j.spoke[x.Stage] = true // it is not kept, and so not said to be silent
+		var ok bool
+		if j.a, ok = RecordOf(j.header.Run, j.stage(x.Stage), j.instant(0), x); !ok {
+			continue
+		}
+		if m := int(x.Machine); m < len(j.header.Machines) {
+			j.a.Host = j.header.Machines[m].Name
+		}
+		if err := emit(&j.a); err != nil {
+			return err
+		}
+	}
+	for _, m := range j.header.Machines { // they are lost at its end, if it goes on
+		j.left += m.Slots
+	}
+	j.slots.add(j.instant(0), j.left)
+	return nil
+}
+
+// RecordOf returns an attempt of a job whose clock began at an instant since 1970; false if it could not begin.
+func RecordOf(job, stage string, began sched.Time, r *live.Record) (Record, bool) {
+	a := Record{
+		Job: job, Stage: stage, Task: r.Index, Number: r.Number, Start: began + r.Start, Duration: span(r.Start, r.Stop), Speculative: r.Clone,
+	}
+	switch r.End {
+	case live.Won:
+		a.Outcome = Succeeded
+	case live.Failed:
+		a.Outcome = Failed
+	case live.Running:
+		a.Outcome = Running
+	case live.Refused:
+		return a, false
+	default:
+		a.Outcome = Killed
+	}
+	return a, true
+}
+
 // batch applies facts, then decisions, as the core did.
 func (j *journal) batch(b *trace.Batch, emit emit) error {
+	if j.left > 0 { // a run goes on with what a server's job has left
+		j.slots.add(j.instant(j.latest), -j.left)
+		j.left = 0
+	}
 	j.latest = max(j.latest, b.Now)
 	for _, f := range b.Facts {
 		var err error

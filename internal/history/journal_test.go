@@ -1,6 +1,7 @@
 package history
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -69,6 +70,49 @@ func TestJournal(t *testing.T) {
 	}
 	if st := log.Course().Stages; st[0].Silent || !st[1].Silent {
 		t.Errorf("%+v: only attempts of the first stage have reported progress", st)
+	}
+}
+
+// What a job of a server has left has no batches: its attempts are in the state, and the server's slots were there. A run
+// that goes on with it has its own from then on.
+func TestJournalThatAJobHasLeft(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	header := trace.JournalHeader{
+		Run: "r1", Rules: trace.JournalRules, Started: time.Unix(1000, 0), Machines: []trace.JournalMachine{{Name: "m0", Slots: 3}}, Stages: []string{"map"},
+		Job: sched.JobSpec{Stages: []sched.StageSpec{{Tasks: 2}}}, Segment: &trace.JournalSegment{Number: 1, State: 2},
+	}
+	const job = `{"job":{"name":"nightly","stages":["map"],"spec":{"Stages":[{"Tasks":2}]}},"attempts":{"id":[1,2,3],"task":[0,1,1],"number":[0,0,1],` +
+		`"machine":[0,0,0],"from":[0,0,0],"source":[0,0,0],"launched":[1000000000,2000000000,3000000000],"waited":[0,0,500000000],` +
+		`"ran":[4000000000,3000000000,2000000000],"clone":"AAAB","end":"AQIB","reason":"AAAA","why":"AAAA"}}`
+	j, err := trace.CreateJournal(path, &header, []byte("{}"), []byte(job))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Record{
+		{Job: "r1", Stage: "map", Start: 1001 * s, Duration: 4 * s, Host: "m0"},
+		{Job: "r1", Stage: "map", Task: 1, Start: 1002 * s, Duration: 3 * s, Outcome: Killed, Host: "m0"},
+		{Job: "r1", Stage: "map", Task: 1, Number: 1, Start: 1003*s + s/2, Duration: 2 * s, Speculative: true, Host: "m0"},
+	}
+	if diff := cmp.Diff(want, readPath(t, path), unwritten); diff != "" {
+		t.Error(diff)
+	}
+	again := trace.Batch{Now: 9 * s, Facts: []sched.Event{{Kind: sched.MachineJoined, At: 8 * s}}}
+	if err := errors.Join(j.Append(&again, false), j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	log, err := Open(path, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	for _, err := range log.Attempts() {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	steps := []SlotsFrom{{1000 * s, 3}, {1005*s + s/2, 0}, {1008 * s, 3}}
+	if diff := cmp.Diff(steps, log.Course().Slots); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -34,7 +34,7 @@ const arrows = `
 
 	internal/grammar     ->
 	internal/outlook     -> sched laws plan
-	internal/history     -> trace sched internal/unpack
+	internal/history     -> internal/live trace sched internal/unpack
 	internal/mapreduce   -> internal/disk internal/unpack
 	internal/inputs      ->
 	internal/jobfile     -> internal/grammar internal/inputs internal/mapreduce sched
@@ -67,7 +67,7 @@ const arrows = `
 	internal/audit       -> internal/live internal/live/proc internal/mapreduce internal/page internal/report internal/show internal/timeline policy sched trace
 	internal/results     -> internal/grammar internal/inputs internal/jobfile internal/live internal/live/proc internal/mapreduce internal/show sched trace
 	internal/catalogue   -> internal/show policy policy/kit
-	internal/workload    -> internal/grammar internal/history internal/replay internal/show trace
+	internal/workload    -> internal/audit internal/grammar internal/history internal/live internal/replay internal/show sched trace
 	internal/simulation  -> internal/grammar internal/portfolio internal/show laws policy sched sim trace
 	internal/report      -> internal/show
 	internal/durations   -> internal/history internal/live internal/show laws

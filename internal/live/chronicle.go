@@ -11,6 +11,26 @@ type Known struct {
 	Row sched.Job
 }
 
+// Moved is a job that has left a journal of its own, as the engine knew it: under its id there, on a clock that is
+// ahead by so much, without the attempts that its folder had before the job was submitted.
+func (k Known) Moved(id sched.JobID, ahead sched.Time) Known {
+	j := *k.JournalJob
+	j.ID = id
+	if j.Spec.Deadline > 0 && j.Spec.Deadline < sched.Never {
+		j.Spec.Deadline += ahead
+	}
+	x := Known{&Job{JournalJob: &j}, k.Row}
+	for _, r := range k.records {
+		if r.Launched < k.Row.Arrived {
+			continue
+		}
+		r.Launched, r.Start, r.Stop = r.Launched+ahead, r.Start+ahead, r.Stop+ahead
+		x.records = append(x.records, r)
+	}
+	x.Row.Arrived, x.Row.Closed = x.Row.Arrived+ahead, x.Row.Closed+ahead
+	return x
+}
+
 // Chronicle keeps every job of a core, those that it forgets too, with the life of each attempt. What it takes in may
 // come from a journal or from a simulation.
 type Chronicle struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/tailcut/tailcut/sched"
@@ -141,6 +142,25 @@ func JobsOf(r *trace.JournalReader, policies Policies) (map[sched.JobID]Known, s
 		return nil, 0, err
 	}
 	return all.Jobs(core.View()), core.View().Now(), nil
+}
+
+// JobsOfAll is JobsOf for segments that follow each other, with the header of the last: of all jobs that they know,
+// which are those that were not over when the first begins.
+func JobsOfAll(paths []string, policies Policies) (h *trace.JournalHeader, all map[sched.JobID]Known, until sched.Time, err error) {
+	all = map[sched.JobID]Known{}
+	for _, path := range paths {
+		r, err := trace.OpenJournalReader(path)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		jobs, end, err := JobsOf(r, policies)
+		if err != nil {
+			return nil, nil, 0, fmt.Errorf("%s: %w", path, err)
+		}
+		maps.Copy(all, jobs) // a later segment knows more
+		h, until = &r.Header, max(until, end)
+	}
+	return h, all, until, nil
 }
 
 // Replay feeds the facts of a journal to a fresh core and compares every decision. It returns the core as it was after

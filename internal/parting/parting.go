@@ -94,6 +94,7 @@ func Compare(run, sim *timeline.Timeline) (*Result, error) {
 	}
 	a, b := lives(run), lives(sim)
 	r := &Result{Schema: Schema, Run: Side{Policy: run.Policy}, Sim: Side{Policy: sim.Policy}, Jobs: []Gap{}}
+	r.LeftOut = max(len(run.Jobs), len(sim.Jobs)) - len(pairs)
 	for _, p := range pairs {
 		b[p[1]].callAs(a[p[0]])
 	}
@@ -165,35 +166,30 @@ func (s *Side) mean(jobs, firsts int) {
 	s.MeanFirst = s.firsts / float64(max(1, firsts))
 }
 
-// match pairs the positions of equal jobs, in the order of submission to the first run.
+// match pairs the positions of equal jobs, in the order of submission to the first run. A simulation of what a server
+// has done has none of the jobs that did not succeed there: where the numbers of jobs differ these are not matched.
 func match(run, sim *timeline.Timeline) (pairs [][2]int, err error) {
-	if len(run.Jobs) != len(sim.Jobs) {
+	first, second := submitted(run, false), submitted(sim, false)
+	if len(first) != len(second) {
+		first, second = submitted(run, true), submitted(sim, true)
+	}
+	if len(first) != len(second) {
 		return nil, fmt.Errorf("the runs are of different jobs: %d and %d; compare runs of the same jobs", len(run.Jobs), len(sim.Jobs))
 	}
-	names := func(t *timeline.Timeline) map[string]int {
+	names := func(t *timeline.Timeline, some []int) map[string]int {
 		all := map[string]int{}
-		for i := range t.Jobs {
+		for _, i := range some {
 			all[t.Jobs[i].Name] = i
 		}
 		return all
 	}
-	submitted := func(t *timeline.Timeline) []int {
-		order := make([]int, len(t.Jobs))
-		for i := range order {
-			order[i] = i
-		}
-		slices.SortStableFunc(order, func(a, b int) int {
-			return cmp.Or(cmp.Compare(t.Jobs[a].Submitted, t.Jobs[b].Submitted), cmp.Compare(t.Jobs[a].ID, t.Jobs[b].ID))
-		})
-		return order
-	}
-	named, other, second := names(run), names(sim), submitted(sim)
-	same := len(named) == len(run.Jobs)
+	named, other := names(run, first), names(sim, second)
+	same := len(named) == len(first)
 	for name := range named {
 		_, known := other[name]
 		same = same && known
 	}
-	for k, i := range submitted(run) {
+	for k, i := range first {
 		j := second[k]
 		if same {
 			j = other[run.Jobs[i].Name]
@@ -201,6 +197,19 @@ func match(run, sim *timeline.Timeline) (pairs [][2]int, err error) {
 		pairs = append(pairs, [2]int{i, j})
 	}
 	return pairs, nil
+}
+
+// submitted returns the positions of the jobs of a run in the order of submission: all, or those that have succeeded.
+func submitted(t *timeline.Timeline, succeeded bool) (order []int) {
+	for i := range t.Jobs {
+		if !succeeded || t.Jobs[i].State == timeline.State(sched.JobSucceeded) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(t.Jobs[a].Submitted, t.Jobs[b].Submitted), cmp.Compare(t.Jobs[a].ID, t.Jobs[b].ID))
+	})
+	return order
 }
 
 func seconds(t sched.Time) float64 { return t.Seconds() }

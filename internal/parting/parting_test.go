@@ -52,6 +52,25 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// A simulation of what a server has done has none of its jobs that did not succeed: they are left out, not held against it.
+func TestUnsuccessful(t *testing.T) {
+	run := lived([]int{4, 5, 6}, -1, [6]int{0, 0, 0, 0, 0, 4}, [6]int{2, 0, 0, 4, 4, 6})
+	run.Jobs[1].State = "failed"
+	sim := lived([]int{4, 6}, -1, [6]int{0, 0, 0, 0, 0, 4}, [6]int{1, 0, 0, 4, 4, 6})
+	sim.Jobs[1].Name = "c"
+	r, err := Compare(run, sim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Jobs) != 2 || r.Jobs[1].Name != "c" || r.Jobs[1].Difference != 0 || r.LeftOut != 1 {
+		t.Errorf("%+v", r)
+	}
+	run.Jobs[1].State = "succeeded"
+	if _, err := Compare(run, sim); err == nil || err.Error() != "the runs are of different jobs: 3 and 2; compare runs of the same jobs" {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // Where a clone won, and where a failure came before, the parts add up to the flow time.
 func TestParts(t *testing.T) {
 	run := lived([]int{12}, 1, [6]int{0, 0, 0, 1, 2, 11}, [6]int{0, 0, 1, 7, 8, 11})

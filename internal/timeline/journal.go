@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -18,31 +17,21 @@ func FromJournal(r *trace.JournalReader, policies live.Policies, name string) (*
 	if err != nil {
 		return nil, err
 	}
-	return build(&r.Header, jobs, until, name), nil
+	return FromJobs(&r.Header, jobs, until, name), nil
 }
 
 // FromSegments returns the timeline of the segments of a server's journal, one after the other: of all jobs that they
 // know, which are those that were not over when the first begins.
 func FromSegments(paths []string, policies live.Policies, name string) (*Timeline, error) {
-	all, until := map[sched.JobID]live.Known{}, sched.Time(0)
-	var h *trace.JournalHeader
-	for _, path := range paths {
-		r, err := trace.OpenJournalReader(path)
-		if err != nil {
-			return nil, err
-		}
-		jobs, end, err := live.JobsOf(r, policies)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		maps.Copy(all, jobs) // a later segment knows more
-		h, until = &r.Header, max(until, end)
+	h, all, until, err := live.JobsOfAll(paths, policies)
+	if err != nil {
+		return nil, err
 	}
-	return build(h, all, until, name), nil
+	return FromJobs(h, all, until, name), nil
 }
 
-// build makes the timeline of jobs.
-func build(h *trace.JournalHeader, jobs map[sched.JobID]live.Known, until sched.Time, name string) *Timeline {
+// FromJobs returns the timeline of jobs of a journal with this header, up to an instant.
+func FromJobs(h *trace.JournalHeader, jobs map[sched.JobID]live.Known, until sched.Time, name string) *Timeline {
 	t := empty()
 	t.Name, t.Policy, t.Started, t.Until = name, h.Policy, h.Started, Seconds(until)
 	var rows []journalRow

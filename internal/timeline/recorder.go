@@ -67,7 +67,7 @@ func (r *Recorder) meet(v *sched.View, id sched.MachineID) {
 // Timeline returns what the attempts did, once the run is over.
 func (r *Recorder) Timeline() *Timeline {
 	r.header.ClassNames = r.w.Classes
-	t := build(&r.header, r.chronicle.Jobs(r.view), r.view.Now(), r.w.Name)
+	t := FromJobs(&r.header, r.chronicle.Jobs(r.view), r.view.Now(), r.w.Name)
 	for i := range t.Attempts.Start {
 		t.Attempts.Start[i] = min(t.Attempts.Start[i]+r.delay, t.Attempts.Stop[i])
 	}

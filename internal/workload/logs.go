@@ -20,6 +20,11 @@ func readLogs(path string) (*trace.Workload, error) {
 	if err != nil {
 		return nil, nil // whoever reads workloads says why
 	}
+	if info.IsDir() {
+		if w, err := readServed(path); w != nil || err != nil {
+			return w, err
+		}
+	}
 	one, notes, err := readLog(path)
 	switch {
 	case err != nil:
