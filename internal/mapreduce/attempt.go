@@ -51,8 +51,9 @@ type worker struct {
 	ctx      context.Context
 	spec     *AttemptSpec
 	counters Counters
-	meter    *meter // of the input
-	temps    int    // temporary files made so far
+	meter    *meter       // of the input
+	temps    int          // temporary files made so far
+	appetite func() int64 // bytes that the next piece is to have at most; nil for no bound of its own
 }
 
 // pieces calls fn for each piece of the split, as splitReader.next returns them, or of what is left of it behind the
@@ -75,8 +76,8 @@ func (a *worker) pieces(into collector, fn func([]byte) error) error {
 	r := newSplitReader(a.ctx, filesOr(a.spec.Files), split)
 	defer r.close()
 	for {
-		if m, ok := into.(*lineMapper); ok {
-			r.most = m.appetite()
+		if a.appetite != nil {
+			r.most = a.appetite()
 		}
 		at := start + r.offset()
 		piece, err := r.next()

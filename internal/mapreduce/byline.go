@@ -23,6 +23,7 @@ type lineMapper struct {
 // mapLines maps what is left of the attempt's split.
 func (a *worker) mapLines(into collector, read func(io.Reader) error) error {
 	m := &lineMapper{collector: into, a: a, read: read}
+	a.appetite = m.appetite
 	defer m.abandon()
 	if a.spec.Resume == nil { // it runs even if there is nothing to read
 		m.begin()
@@ -61,7 +62,7 @@ const (
 	slowPiece  = 200 * time.Millisecond
 )
 
-// appetite returns how many bytes the next piece should have.
+// appetite returns how many bytes the next piece should have at most.
 func (m *lineMapper) appetite() int64 { return max(leastPiece, m.size.Load()) }
 
 // dribble feeds a command with pieces, each when it has read the one before.

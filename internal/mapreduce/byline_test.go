@@ -1,6 +1,8 @@
 package mapreduce
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,8 +10,8 @@ import (
 	"time"
 )
 
-// mapByLine runs an attempt that saves as often as it can, and returns its part and how often it saved.
-func mapByLine(t *testing.T, mapper, input string) (part string, saves int, err error) {
+// byLine is an attempt of a mapper that treats each line by itself, which saves as often as it can.
+func byLine(t *testing.T, mapper, input string) *AttemptSpec {
 	t.Helper()
 	plan, err := NewPlan(t.Context(), Request{
 		Operator: Operator{Name: "streaming", Mapper: mapper, ByLine: true}, Inputs: []string{makeInput(t, map[string]string{"a": input})},
@@ -22,6 +24,13 @@ func mapByLine(t *testing.T, mapper, input string) (part string, saves int, err 
 		t.Fatal(err)
 	}
 	spec.SaveEvery = -1
+	return spec
+}
+
+// mapByLine runs such an attempt, and returns its part and how often it saved.
+func mapByLine(t *testing.T, mapper, input string) (part string, saves int, err error) {
+	t.Helper()
+	spec := byLine(t, mapper, input)
 	spec.Saved = func(int64, float64) { saves++ }
 	if _, err = Run(t.Context(), spec); err != nil {
 		return "", saves, err
@@ -67,5 +76,60 @@ func TestLineMapperFails(t *testing.T) {
 	}
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("it took %v", took)
+	}
+}
+
+// brokenFiles are files of this machine that cannot be read from some byte on.
+type brokenFiles struct {
+	LocalFiles
+	from int64
+}
+
+type brokenInput struct {
+	Input
+	from int64
+}
+
+var errBroken = errors.New("the disk is broken")
+
+func (b brokenFiles) Open(ctx context.Context, f File) (Input, error) {
+	in, err := b.LocalFiles.Open(ctx, f)
+	return brokenInput{in, b.from}, err
+}
+
+func (b brokenInput) ReadAt(p []byte, off int64) (int, error) {
+	if off+int64(len(p)) > b.from {
+		return 0, errBroken
+	}
+	return b.Input.ReadAt(p, off)
+}
+
+// When the split cannot be read on, the mapper gets no end of its input, as if that were all: it is killed, and the
+// attempt fails at once with the reason, whether its results are kept as they are or sorted, and whether the mapper
+// runs or none has begun.
+func TestLineMapperAbandoned(t *testing.T) {
+	long := strings.Repeat("line\n", 100_000)
+	for name, c := range map[string]struct {
+		reducer string
+		from    int64
+	}{"as it is": {"", 5000}, "sorted": {"cat", 5000}, "at the first byte": {"", 0}} {
+		t.Run(name, func(t *testing.T) {
+			ended := filepath.Join(t.TempDir(), "ended")
+			spec := byLine(t, "cat; touch "+ended+"; exec sleep 60", long)
+			if spec.Files, spec.SaveEvery = (brokenFiles{from: c.from}), time.Hour; c.reducer != "" {
+				spec.Operator.Reducer, spec.Segments = c.reducer, 1
+			}
+			began := time.Now()
+			_, err := Run(t.Context(), spec)
+			if !errors.Is(err, errBroken) {
+				t.Errorf("the error is %v", err)
+			}
+			if took := time.Since(began); took > 20*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			if _, err := os.Stat(ended); err == nil {
+				t.Error("the mapper has seen the end of its input")
+			}
+		})
 	}
 }

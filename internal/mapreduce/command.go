@@ -45,10 +45,12 @@ func (a *worker) command(role, script string, feed func(*os.File) error, read fu
 
 	fed := make(chan error, 1)
 	go func() {
-		err := write(stdin, feed)
-		if err != nil {
+		err := fedBy(feed, stdin)
+		if err != nil { // before its input ends: it is not all that there is
+			_ = cmd.Process.Kill()
 			cancel()
 		}
+		stdin.Close()
 		fed <- err
 	}()
 	readErr := read(stdout)
@@ -100,10 +102,9 @@ func startPiped(cmd *exec.Cmd) (stdin, stdout *os.File, err error) {
 	return inWrite, outRead, nil
 }
 
-// write has feed fill a pipe and closes it. That nobody reads the pipe any more is no error.
-func write(pipe *os.File, feed func(*os.File) error) error {
+// fedBy has feed fill a pipe. That nobody reads the pipe any more is no error.
+func fedBy(feed func(*os.File) error, pipe *os.File) error {
 	err := feed(pipe)
-	pipe.Close()
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) {
 		return nil
 	}
