@@ -53,7 +53,7 @@ var siteSpecs = []string{
 	"flutter", "flutter:order=fifo,weight=1", "iridium", "iridium:place=slots", "iridium:order=srpt", "spark-geo", "spark-geo:wait=0s", "fifo:sites=delay,wait=20s", "srpt:sites=delay",
 	"spark-geo+late:min_age=1s,slow_task=0.5", "flutter+mantri", "flutter+mantri:period=1s,rho=0,restarts=1", "mantri:sites=iridium,order=srpt", "flutter+dolly",
 	"flutter+dolly:budget=1,threshold=1,p=0.4", "dolly:sites=iridium,budget=1,threshold=1,p=0.3",
-	"geoclone:money=1000,slot=1s,tasks=unfinished,kill=2", "flutter:money=1e4", "iridium:money=1000", "iridium:money=100,place=slots",
+	"geoclone:money=1000,slot=1s,tasks=unfinished,draws=2", "flutter:money=1e4", "iridium:money=1000", "iridium:money=100,place=slots",
 }
 
 // TestBattery holds every policy, under all these settings, to what every policy is held to.

@@ -8,7 +8,7 @@ package policy
 //	N(t)          active jobs
 //	M_k           Sites.Slots, or with slots=free Sites.FreeSlots
 //	varpi_j       Job.Live
-//	S_j, sigma_j  tasks of the job that wait, or with tasks=unfinished also those that run, and their number
+//	S_j, sigma_j  tasks of the job that wait, and of those that run what tasks lets in; their number
 //	p_l           Stage.Estimate, in seconds
 //	s_k, d_lk     what the profiler knows of site k, and the time of fetching, see geo.SiteWatch and geo.LinkWatch
 //	e_lk          p_l s_k + d_lk
@@ -25,15 +25,15 @@ package policy
 // Readings, each with a switch. first: line 1 of step 2 sorts "in ascending order of progress", the text wants the most
 // advanced first; more finished stages is more progress, then fewer tasks left in the open ones. slots: M_k is
 // "available slots" in step 1's input list and total elsewhere; as c subtracts what the job occupies, it is total.
-// tasks: start times are set once, so tasks that run get no more, unless a clone budget kept them from what they were
-// to have. round: a visit gives one slot, or with round=quota all that the task may have. stop: p of line 10 is E[e_lk]
+// tasks: start times are set once, so tasks that run get no more, unless they report or a clone budget kept them from
+// what they were to have; see geoclone_reports.go. round: a visit gives one slot, or with round=quota all that the task may have. stop: p of line 10 is E[e_lk]
 // of the task's first attempt at its site, or least, the smallest E[e_lk] of all sites, or best, p_l, which nothing is
 // quicker than: that threshold cannot hold while u < 1/(1+eps), and Theorem 2 is about u < 1/2; see
-// docs/decisions/0070. left, kill: see geoclone_left.go. copies bounds the attempts of a task and gain what a further
-// one has to save; the paper has neither. Sites alike: the one with more free slots, then the first.
+// docs/decisions/0070. left: see geoclone_left.go. copies bounds the attempts of a task; the paper has no such bound.
+// Sites alike: the one with more free slots, then the first.
 //
-// A decision costs O(jobs log jobs + slots given x (sites + values of the laws)); a slot that goes to where the task's
-// last one went does not look at other sites.
+// A decision costs O(jobs log jobs + slots given x (sites + values of the laws)), and where attempts report as much for
+// each that runs as for a value; a slot that goes to where the task's last one went does not look at other sites.
 //
 // Prices, which the paper has not: step 2 takes the site with the smallest E[e_lk] + money x price, see
 // geo.LinkWatch.Toll, and a further attempt has to save as many seconds as its price is worth. Line 10 stays one of
@@ -54,7 +54,7 @@ var geocloneEntry = kit.Entry{
 	Name:    "geoclone",
 	Family:  kit.Sites,
 	Clones:  "tasks of jobs near their end",
-	Cost:    "of a decision O(jobs log jobs + slots given × (sites + values of the laws))",
+	Cost:    "of a decision O(jobs log jobs + slots given × (sites + values of the laws) + attempts that run, where they report)",
 	Summary: "clone the tasks of the jobs nearest their end at the sites where they are expected to be quickest",
 	Source:  "Wang et al., GeoClone, section III",
 	Params: append([]kit.Param{
@@ -62,18 +62,18 @@ var geocloneEntry = kit.Entry{
 		{Name: "slot", Kind: kit.Span, Default: "5s", Help: "time between decisions; 0s decides whenever something happens"},
 		{Name: "first", Kind: kit.Choice, Default: "advanced", Choices: []string{"advanced", "printed"}, Help: "jobs served first: the most advanced, or the least, as printed"},
 		{Name: "slots", Kind: kit.Choice, Default: "total", Choices: []string{"total", "free"}, Help: "slots that jobs share"},
-		{Name: "tasks", Kind: kit.Choice, Default: "limited", Choices: []string{"limited", "fresh", "unfinished"}, Help: "tasks that get attempts: those that wait, and also those that run always (unfinished), never (fresh), or while it is the clone budget that leaves slots idle"},
+		{Name: "tasks", Kind: kit.Choice, Default: "limited", Choices: []string{"limited", "fresh", "unfinished"}, Help: "tasks that get attempts: those that wait, and of those that run all (unfinished), none (fresh), or those whose attempts report, and the others while it is the clone budget that leaves slots idle"},
 		{Name: "round", Kind: kit.Choice, Default: "slot", Choices: []string{"slot", "quota"}, Help: "what a task is offered in a round"},
 		{Name: "stop", Kind: kit.Choice, Default: "site", Choices: []string{"site", "least", "best"}, Help: "no further attempt once a task is expected to take (1+epsilon) u times: what its first attempt alone is expected to take at its site; the least that one is at any site; what it takes at best"},
-		{Name: "left", Kind: kit.Choice, Default: "age", Choices: []string{"fresh", "age", "progress"}, Help: "with tasks=unfinished, what a running attempt still takes: as much as a fresh one, what is left of those of its age, or what its reports say"},
-		{Name: "gain", Kind: kit.Float, Default: "0", Min: 0, Max: 1e6, Help: "a further attempt has to save at least this times the time that it is expected to run"},
-		{Name: "kill", Kind: kit.Float, Default: "0", Min: 0, Max: 1e6, Help: "with tasks=unfinished, a task's only attempt is replaced if it is expected to take more than this times as long as a fresh one; 0 for never"},
+		{Name: "left", Kind: kit.Choice, Default: "progress", Choices: []string{"progress", "age", "fresh"}, Help: "what a running attempt still takes: what its reports say and without any what is left of those of its age, always the latter, or as much as a fresh one"},
+		{Name: "draws", Kind: kit.Int, Default: "16", Min: 0, Max: 65535, Help: "where attempts report: of the first so many attempts of a task only the one that will be done first goes on; 0 for all"},
+		{Name: "gain", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1e6, Help: "where attempts report: a further attempt has to save at least this times the time that it is expected to run"},
 		{Name: "budget", Kind: kit.Float, Default: "0.6", Min: 0, Max: 65535, Help: "clones that run at once, for each task that runs, where no limits are given"},
 		{Name: "copies", Kind: kit.Int, Default: "0", Min: 0, Max: 65535, Help: "attempts of a task at most; 0 for no bound"},
 	}, geo.WatchParams...),
 	New: newGeoclone,
 
-	ProgressIf: func(a kit.Args) bool { return a.Choice("left") == "progress" && a.Choice("tasks") == "unfinished" },
+	ProgressIf: func(a kit.Args) bool { return a.Choice("left") == "progress" && a.Choice("tasks") != "fresh" },
 }
 
 type geoclone struct {
@@ -81,12 +81,13 @@ type geoclone struct {
 	printed, free, full bool
 	copies              int32
 	tasks, stop, left   string
-	gain, kill, budget  float64
+	gain, budget        float64
+	draws               uint32
 	seed                uint64
 
 	clock kit.Clock
 	watch *geo.SiteWatch
-	quiet *kit.Silence // nil unless left=progress
+	geoReports
 
 	running  bool // tasks that run may get attempts now
 	jobs     []geoJob
@@ -94,11 +95,12 @@ type geoclone struct {
 	room     []int32   // free slots by site
 	spare    int       // free slots
 	races    races
-	ties     []int32   // sites that were tied, see search
-	mostTies int       // of them, at most
-	found    []int32   // sites that are as good as the best that a search has seen
-	byMean   []int32   // sites, those first whose attempts take least
-	rest     geo.Stair // of an attempt that runs
+	ties     []int32           // sites that were tied, see search
+	mostTies int               // of them, at most
+	found    []int32           // sites that are as good as the best that a search has seen
+	byMean   []int32           // sites, those first whose attempts take least
+	rest     geo.Stair         // of an attempt that runs
+	late     []sched.AttemptID // of a task that have reported
 	sources  []sched.Source
 }
 
@@ -127,15 +129,11 @@ type geoTask struct {
 
 func newGeoclone(a kit.Args) sched.Policy {
 	p := &geoclone{
-		stop: a.Choice("stop"), left: a.Choice("left"), gain: a.Float("gain"), kill: a.Float("kill"), budget: a.Float("budget"), epsilon: a.Float("epsilon"), printed: a.Choice("first") == "printed", free: a.Choice("slots") == "free",
+		stop: a.Choice("stop"), left: a.Choice("left"), gain: a.Float("gain"), draws: uint32(a.Int("draws")), budget: a.Float("budget"), epsilon: a.Float("epsilon"), printed: a.Choice("first") == "printed", free: a.Choice("slots") == "free",
 		tasks: a.Choice("tasks"), full: a.Choice("round") == "quota", copies: int32(a.Int("copies")), seed: a.Seed(),
 		clock: kit.Clock{Slot: a.Span("slot")}, watch: geo.NewSiteWatch(a), mostTies: mostTies,
 	}
-	if p.tasks != "unfinished" {
-		p.kill = 0
-	} else if p.left == "progress" {
-		p.quiet = &kit.Silence{}
-	}
+	p.on = p.left == "progress" && p.tasks != "fresh"
 	return p
 }
 
@@ -157,17 +155,15 @@ func (p *geoclone) Confines() bool { return true }
 
 func (p *geoclone) Observe(v *sched.View, ev *sched.Event) {
 	p.watch.Observe(v, ev)
-	if p.quiet != nil {
-		p.quiet.Observe(v, ev)
-	}
+	p.listen(v, ev)
 }
 
 func (p *geoclone) Decide(v *sched.View, act *sched.Actions) {
-	if p.quiet != nil {
-		p.quiet.Look(v, func(sched.StageID, sched.TaskID) {})
-		kit.WakeFor(act, &p.quiet.Due)
+	p.wake(v, act)
+	if !p.clock.Begins(v, act) {
+		return
 	}
-	if !p.clock.Begins(v, act) || v.FreeSlots() == 0 && p.kill == 0 {
+	if p.prune(v, act); v.FreeSlots() == 0 {
 		return
 	}
 	p.running = p.tasks == "unfinished" || p.tasks == "limited" && v.CloneRoom() < v.FreeSlots()
@@ -182,7 +178,6 @@ func (p *geoclone) Decide(v *sched.View, act *sched.Actions) {
 	p.ties = p.ties[:0]
 	p.estimate(v)
 	p.arrange()
-	p.replace(v, act)
 	p.place(v, act)
 }
 
@@ -262,9 +257,11 @@ func (p *geoclone) gather(v *sched.View, job *geoJob) {
 		for t, ok := v.PendingTask(s, 0); ok; t, ok = v.PendingTask(s, t+1) {
 			p.open = append(p.open, geoTask{id: t, p: mean, candidate: nowhere})
 		}
-		for t, ok := v.RunningTask(s, 0); ok && p.running; t, ok = v.RunningTask(s, t+1) {
-			p.open = append(p.open, geoTask{id: t, p: mean, candidate: nowhere})
-			p.rejoin(v, &p.open[len(p.open)-1])
+		for t, ok := v.RunningTask(s, 0); ok && (p.running || p.from(s)); t, ok = v.RunningTask(s, t+1) {
+			x := geoTask{id: t, p: mean, candidate: nowhere}
+			if told := p.rejoin(v, &x); told || p.running {
+				p.open = append(p.open, x)
+			}
 		}
 	}
 }
@@ -359,8 +356,12 @@ func (p *geoclone) launch(v *sched.View, act *sched.Actions, x *geoTask) (goes b
 	if x.best < 0 {
 		return false // no slot is free where its data may be
 	}
-	if toll := x.cost - x.seconds; x.race.n > 0 && (p.gain > 0 || toll > 0) {
-		if e := p.joined(v, x).expected; x.race.expected-e < max(p.gain*e, toll) {
+	gain, toll := 0.0, x.cost-x.seconds
+	if p.from(task.Stage) {
+		gain = p.gain
+	}
+	if x.race.n > 0 && (gain > 0 || toll > 0) {
+		if e := p.joined(v, x).expected; x.race.expected-e < max(gain*e, toll) {
 			return false
 		}
 	}

@@ -30,7 +30,7 @@ func (p *geoclone) search(v *sched.View, x *geoTask) {
 		}
 	}
 	x.candidate, x.alike = found, span{}
-	if n := len(p.ties); found.tied && !found.uneven && n+len(p.found) <= p.mostTies && p.kill == 0 && !p.watch.Weighs(v) {
+	if n := len(p.ties); found.tied && !found.uneven && n+len(p.found) <= p.mostTies && !p.watch.Weighs(v) {
 		p.ties = append(p.ties, p.found...)
 		x.alike = span{int32(n), int32(len(p.ties))}
 	}
@@ -40,8 +40,7 @@ func (p *geoclone) search(v *sched.View, x *geoTask) {
 type span struct{ from, to int32 }
 
 // mostTies bounds the memory for tied sites, which is 4 bytes for each. Tasks beyond it search anew for each slot, as
-// they do where attempts are killed or fetches weigh on each other, so that what a site costs may change within a
-// decision.
+// they do where fetches weigh on each other, so that what a site costs may change within a decision.
 const mostTies = 1 << 20
 
 // among finds the best of the sites that were tied at the last search; it returns false if none of them has room.

@@ -205,6 +205,11 @@ func (w *slowSites) reckon(k int, weight float64) (l slowLaw) {
 	return l
 }
 
+// alike tells whether the laws of two sites are the same to the last digit.
+func (w *slowSites) alike(a, b sched.SiteID) bool {
+	return slices.Equal(w.laws[a].values, w.laws[b].values) && slices.Equal(w.laws[a].chances, w.laws[b].chances)
+}
+
 // above returns P(s > y) at a site. The last value takes what is left of 1.
 func (w *slowSites) above(k sched.SiteID, after int) float64 {
 	if after == len(w.laws[k].values)-1 {

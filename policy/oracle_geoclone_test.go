@@ -15,7 +15,7 @@ var costly = oracle{
 	name: "geoclone with money", costs: true, most: 500, rounded: geocloneOracle.rounded, slow: geocloneOracle.slow,
 	specs: []string{
 		"geoclone:money=100", "geoclone:money=1e5,slot=0s", "geoclone", "geoclone:money=1000,tasks=unfinished,slot=1s,stop=best", "geoclone:money=30,truth=true,slot=1s,round=quota,stop=best",
-		"geoclone:money=300,tasks=unfinished,left=progress,kill=1.2,gain=0.1,slot=1s", "geoclone:stop=least,slot=1s,tasks=unfinished",
+		"geoclone:money=300,tasks=unfinished,draws=3,slot=1s", "geoclone:stop=least,slot=1s,tasks=unfinished",
 	},
 }
 
@@ -26,11 +26,11 @@ var geocloneOracle = oracle{
 		"geoclone:tasks=unfinished,slot=2s", "geoclone:copies=2,prior=(exp:mean=2)", "geoclone:truth=true,slot=1s,epsilon=0.1",
 		"geoclone:tasks=unfinished,round=quota,memory=20s,epsilon=0.6", "geoclone:prior=(det:value=1),slot=1s",
 		"geoclone:stop=best", "geoclone:tasks=fresh", "geoclone:stop=least,slot=1s", "geoclone:stop=site,tasks=unfinished,left=fresh,slot=1s", "geoclone:stop=least,tasks=unfinished,slot=2s,gain=0.2",
-		"geoclone:stop=best,tasks=unfinished,left=progress,slot=1s", "geoclone:tasks=unfinished,stop=site,kill=1.2,slot=1s,copies=2", "geoclone:tasks=unfinished,left=progress,kill=1.5,gain=0.1,slot=1s,stop=site",
+		"geoclone:stop=best,tasks=unfinished,draws=0,slot=1s", "geoclone:stop=site,slot=1s,copies=2", "geoclone:slot=1s,draws=3,gain=0.5", "geoclone:slot=1s", "geoclone:left=age,slot=1s", "geoclone:slot=0s,draws=4,gain=0",
 	},
 	slow: func(a kit.Args) sched.Policy {
 		return &slowGeoClone{
-			money: a.Float("money"), close: sched.Never, clock: kit.Clock{Slot: a.Span("slot")}, watch: newSlowSites(a), quiet: &kit.Silence{}, stop: a.Choice("stop"), left: a.Choice("left"), gain: a.Float("gain"), kill: a.Float("kill"), eps: a.Float("epsilon"), seed: a.Seed(), copies: a.Int("copies"), budget: a.Float("budget"),
+			money: a.Float("money"), close: sched.Never, clock: kit.Clock{Slot: a.Span("slot")}, watch: newSlowSites(a), quiet: &kit.Silence{}, stop: a.Choice("stop"), left: a.Choice("left"), gain: a.Float("gain"), draws: uint32(a.Int("draws")), told: map[sched.StageID]bool{}, never: a.Choice("tasks") == "fresh", eps: a.Float("epsilon"), seed: a.Seed(), copies: a.Int("copies"), budget: a.Float("budget"),
 			printed: a.Choice("first") == "printed", free: a.Choice("slots") == "free", running: a.Choice("tasks") == "unfinished", limited: a.Choice("tasks") == "limited", quota: a.Choice("round") == "quota",
 		}
 	},
@@ -43,7 +43,10 @@ type slowGeoClone struct {
 	watch                         *slowSites
 	quiet                         *kit.Silence
 	stop, left                    string
-	gain, kill                    float64
+	gain                          float64
+	draws                         uint32
+	told                          map[sched.StageID]bool // stages of which an attempt has reported
+	never                         bool                   // running tasks get no attempts
 	eps, money                    float64
 	seed                          uint64
 	copies                        int
@@ -96,14 +99,25 @@ func (p *slowGeoClone) Bounds() sched.Bounds {
 func (p *slowGeoClone) Observe(v *sched.View, ev *sched.Event) {
 	p.watch.Observe(v, ev)
 	p.quiet.Observe(v, ev)
+	switch ev.Kind {
+	case sched.AttemptProgress:
+		p.told[ev.Stage] = true
+	case sched.AttemptTaken:
+		if a := v.Attempt(ev.Attempt); a.Rate > 0 || a.Progress > a.From {
+			p.told[ev.Stage] = true
+		}
+	}
 }
 
 func (p *slowGeoClone) Decide(v *sched.View, act *sched.Actions) {
-	if p.running && !p.limited && p.left == "progress" {
+	if len(p.told) > 0 && p.left == "progress" && !p.never {
 		p.quiet.Look(v, func(sched.StageID, sched.TaskID) {})
 		kit.WakeFor(act, &p.quiet.Due)
 	}
-	if !p.clock.Begins(v, act) || v.FreeSlots() == 0 && (p.kill == 0 || !p.running || p.limited) {
+	if !p.clock.Begins(v, act) {
+		return
+	}
+	if p.prune(v, act); v.FreeSlots() == 0 {
 		return
 	}
 	if p.limited {
@@ -139,11 +153,6 @@ func (p *slowGeoClone) Decide(v *sched.View, act *sched.Actions) {
 		}
 		return cmp.Or(c, earlier(a, b))
 	})
-	for _, j := range jobs {
-		for _, x := range open[j] {
-			p.renew(v, act, x)
-		}
-	}
 	for first := true; len(open) > 0; first = false {
 		for _, j := range jobs {
 			if open[j] = p.round(v, act, open[j], first); len(open[j]) == 0 {
@@ -168,14 +177,18 @@ func (p *slowGeoClone) quotas(v *sched.View, j sched.JobID, n float64) (tasks []
 	for _, s := range stagesOf(v, j) {
 		for _, state := range []sched.TaskState{sched.TaskPending, sched.TaskRunning} {
 			for t := range sched.TaskID(v.Rows().Tasks()) {
-				if task := v.Task(t); task.Stage != s || task.State != state || state == sched.TaskRunning && !p.running {
+				if task := v.Task(t); task.Stage != s || task.State != state {
 					continue
 				}
-				x := &slowGeoTask{id: t}
+				x, known := &slowGeoTask{id: t}, false
 				for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
 					x.at = append(x.at, slowGeoAttempt{v.Machine(v.Attempt(a).Machine).Site, a})
+					_, told := p.says(v, a)
+					known = known || told
 				}
-				tasks = append(tasks, x)
+				if state == sched.TaskPending || p.running || known {
+					tasks = append(tasks, x)
+				}
 			}
 		}
 	}
@@ -228,13 +241,17 @@ func (p *slowGeoClone) give(v *sched.View, act *sched.Actions, x *slowGeoTask) b
 	if p.copies > 0 && live >= p.copies || v.AttemptRoom(x.id) == 0 || live > 0 && v.CloneRoom() == 0 {
 		return false
 	}
-	best, found := p.best(v, x, -1)
+	best, found := p.best(v, x)
 	if !found {
 		return false
 	}
 	with := *x
 	with.at = append(slices.Clone(x.at), slowGeoAttempt{site: best})
-	if e := p.expected(v, &with); len(x.at) > 0 && p.compare(v, p.expected(v, x)-e, max(p.gain*e, p.price(v, x, best))) < 0 {
+	gain := 0.0
+	if p.left == "progress" && !p.never && p.told[v.Task(x.id).Stage] {
+		gain = p.gain
+	}
+	if e := p.expected(v, &with); len(x.at) > 0 && p.compare(v, p.expected(v, x)-e, max(gain*e, p.price(v, x, best))) < 0 {
 		return false
 	}
 	m, _ := v.Sites().FreeMachine(best, 0)
@@ -248,40 +265,61 @@ func (p *slowGeoClone) give(v *sched.View, act *sched.Actions, x *slowGeoTask) b
 	return true
 }
 
-// renew kills a task's only attempt that is expected to take more than kill times as long as another would at the best
-// site, and starts that one.
-func (p *slowGeoClone) renew(v *sched.View, act *sched.Actions, x *slowGeoTask) {
-	a, ok := v.FirstAttempt(x.id)
-	if p.kill == 0 || p.limited || !ok || v.Task(x.id).Live != 1 || x.quota == 0 || !v.Rows().MayKill(a) {
-		return
+// prune ends the attempts of a task that by reports will be done later than another one of it; of equals the
+// latest goes on.
+func (p *slowGeoClone) prune(v *sched.View, act *sched.Actions) {
+	var ends []sched.AttemptID
+	for t := range sched.TaskID(v.Rows().Tasks()) {
+		if p.draws == 0 || v.Task(t).State != sched.TaskRunning || v.Task(t).Launched >= p.draws {
+			continue
+		}
+		var known []sched.AttemptID
+		for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
+			if _, ok := p.says(v, a); ok {
+				known = append(known, a)
+			}
+		}
+		for i, a := range known {
+			left := func(a sched.AttemptID) float64 { rem, _ := p.says(v, a); return rem }
+			first := !slices.ContainsFunc(known[:i], func(b sched.AttemptID) bool { return left(b) <= left(a) }) &&
+				!slices.ContainsFunc(known[i+1:], func(b sched.AttemptID) bool { return left(b) < left(a) })
+			if !first {
+				ends = append(ends, a)
+			}
+		}
 	}
-	best, _ := p.best(v, x, int(v.Machine(v.Attempt(a).Machine).Site))
-	other := slowGeoTask{id: x.id, at: []slowGeoAttempt{{site: best}}}
-	if p.compare(v, p.expected(v, x), p.kill*p.expected(v, &other)) <= 0 {
-		return
+	for _, a := range ends {
+		if v.Rows().MayKill(a) {
+			kit.Kill(act, a, sched.Replaced)
+		}
 	}
-	kit.Kill(act, a, sched.Replaced)
-	m, _ := v.Sites().FreeMachine(best, 0)
-	kit.Start(v, act, x.id, m)
-	x.at = other.at
-	x.quota--
+}
+
+// says returns what an attempt still takes by its reports; ok is false if nothing was reported in its stage, or nothing
+// that says so.
+func (p *slowGeoClone) says(v *sched.View, a sched.AttemptID) (seconds float64, ok bool) {
+	if p.left != "progress" || p.never || !p.told[v.Task(v.Attempt(a).Task).Stage] {
+		return 0, false
+	}
+	row := p.quiet.Attempt(v, a)
+	rem, ok := row.Remaining(v.Now())
+	return rem.Seconds(), ok
 }
 
 // best returns the site with a free slot where a fresh attempt is expected to be quickest, prices counted, then that with
-// more free slots. One site may have a slot more.
-func (p *slowGeoClone) best(v *sched.View, x *slowGeoTask, more int) (best sched.SiteID, found bool) {
+// more free slots.
+func (p *slowGeoClone) best(v *sched.View, x *slowGeoTask) (best sched.SiteID, found bool) {
 	costs := func(k sched.SiteID) float64 { return p.one(v, x, k) + p.price(v, x, k) }
-	free := func(k sched.SiteID) int {
-		if int(k) == more {
-			return v.Sites().FreeSlots(k) + 1
-		}
-		return v.Sites().FreeSlots(k)
-	}
+	free := v.Sites().FreeSlots
 	for k := range sched.SiteID(v.Sites().Len()) {
 		if free(k) == 0 || !v.Sites().Allows(x.id, k) {
 			continue
 		}
-		if c := p.compare(v, costs(k), costs(best)); !found || c < 0 || c == 0 && free(k) > free(best) {
+		c := p.compare(v, costs(k), costs(best))
+		if found && c == 0 && !p.watch.alike(k, best) {
+			p.close = min(p.close, v.Now()) // the policy adds the laws in another order
+		}
+		if !found || c < 0 || c == 0 && free(k) > free(best) {
 			best, found = k, true
 		}
 	}
@@ -376,10 +414,10 @@ func (p *slowGeoClone) expected(v *sched.View, x *slowGeoTask) (e float64) {
 func (p *slowGeoClone) rest(v *sched.View, x *slowGeoTask, a slowGeoAttempt) (values, tails []float64) {
 	size, age := p.intrinsic(v, x), 0.0
 	if a.id != 0 && p.left != "fresh" {
-		row := p.quiet.Attempt(v, a.id)
-		if rem, ok := row.Remaining(v.Now()); ok && p.left == "progress" {
-			return []float64{rem.Seconds()}, []float64{0}
+		if rem, ok := p.says(v, a.id); ok {
+			return []float64{rem}, []float64{0}
 		}
+		row := v.Attempt(a.id)
 		size, age = size*(1-row.From), (v.Now() - row.Started).Seconds()
 	}
 	older := 1.0 // P(it takes longer than its age)

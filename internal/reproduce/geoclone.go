@@ -133,6 +133,7 @@ func (s *geoScale) run(ctx context.Context, o Options) (*report.Page, error) {
 				"the second bound does not bind while less than 1/(1+ε) = 56 % of the slots are used, and idle slots become clones: up to hundreds per task. The row with four attempts at most takes the best case too, and has the count of the paper's Figure 8 by construction.",
 			"Dolly tries each stage by itself, with the budget of its own paper, 5 % of the slots, and p = 0.29, the chance of a slowdown above 1.5 times the median. In Figures 6 to 8 it has another row without a budget, which clones " +
 				"whatever fits. GeoClone and Flutter learn how slow sites are from attempts that end; they do not know it.",
+			"Nothing reports to GeoClone here, as in its paper, but in rows that say so. A user's tasks may report, and then its default decides otherwise.",
 		},
 	}
 	if len(o.Only) > 0 {

@@ -37,7 +37,7 @@ var cloudJobs = []string{"montage-chameleon-2mass-005d-001", "montage-chameleon-
 // cloudRows are the policies: those of the other figures, and GeoClone as one would set it for such jobs.
 var cloudRows = append(slices.Clone(geoRows[:rowDollyFree]),
 	struct{ name, spec string }{"GeoClone, 4 at most, each second, running tasks too", "geoclone:copies=4,slot=1s,tasks=unfinished"},
-	struct{ name, spec string }{"GeoClone, running tasks by their reports", "geoclone:tasks=unfinished,left=progress"})
+	struct{ name, spec string }{"GeoClone, by reports", "geoclone:left=progress"})
 
 func newGeoClouds(s *geoScale, o *Options) (*geoClouds, error) {
 	c := &geoClouds{}
@@ -149,7 +149,7 @@ func (c *geoClouds) sections() []report.Section {
 			slotsPerRegion, len(regions)),
 		"An attempt at another site than its data pays for what it fetches until it is done or killed, at the price of egress between the two regions.",
 		"GeoClone decides every 5 s. Each step of such a job waits for the next decision, and so does every slot that a task of a second leaves; with many tasks to a slot (619 on 96) that makes it slower than " +
-			"Flutter. And it decides once for a task: one that started when slots were few keeps its single attempt when all others are idle. Both are rules of the paper. The last row but one decides each second, and clones running tasks too; the last goes by what attempts report. " +
+			"Flutter. And it decides once for a task: one that started when slots were few keeps its single attempt when all others are idle. Both are rules of the paper. The last row but one decides each second, and clones running tasks too; the last is what a user gets whose tasks report: it goes by these reports. " +
 			"Dolly's budget, 5 % of 96 slots, is less than any stage of more than one task would need.",
 	}}
 	if c.note != "" {

@@ -22,7 +22,7 @@ var testbedRows = []struct {
 	{"Spark with LATE", "spark-geo+late:min_age=1s", 52.8, 0.656},
 	{"Spark", "spark-geo", 91.4, 0.459},
 	{"GeoClone, 1 s", "geoclone:slot=1s", 0, 0},
-	{"GeoClone, 1 s, by reports", "geoclone:slot=1s,tasks=unfinished,left=progress", 0, 0},
+	{"GeoClone, 1 s, by reports", "geoclone:slot=1s,left=progress", 0, 0},
 	{"LATE, no wait", "spark-geo+late:min_age=1s,wait=0s", 0, 0},
 	{"LATE, no wait, no limits", "spark-geo+late:min_age=0s,wait=0s,cap=1,slow_task=0.99", 0, 0},
 }
