@@ -26,11 +26,11 @@ package policy
 // advanced first; more finished stages is more progress, then fewer tasks left in the open ones. slots: M_k is
 // "available slots" in step 1's input list and total elsewhere; as c subtracts what the job occupies, it is total.
 // tasks: start times are set once, so tasks that run get no more, unless they report or a clone budget kept them from
-// what they were to have; see geoclone_reports.go. round: a visit gives one slot, or with round=quota all that the task may have. stop: p of line 10 is E[e_lk]
-// of the task's first attempt at its site, or least, the smallest E[e_lk] of all sites, or best, p_l, which nothing is
-// quicker than: that threshold cannot hold while u < 1/(1+eps), and Theorem 2 is about u < 1/2; see
-// docs/decisions/0070. left: see geoclone_left.go. copies bounds the attempts of a task; the paper has no such bound.
-// Sites alike: the one with more free slots, then the first.
+// what they were to have; see geoclone_reports.go. round: a visit gives one slot, or with round=quota all that the task
+// may have. stop: p of line 10 is E[e_lk] of the task's first attempt at its site, or least, the smallest E[e_lk] of
+// all sites, or best, p_l, which nothing is quicker than: that threshold cannot hold while u < 1/(1+eps), and Theorem 2
+// is about u < 1/2; see docs/decisions/0070. left: see geoclone_left.go. copies bounds the attempts of a task; the
+// paper has no such bound. Sites alike: the one with more free slots, then the first.
 //
 // A decision costs O(jobs log jobs + slots given x (sites + values of the laws)), and where attempts report as much for
 // each that runs as for a value; a slot that goes to where the task's last one went does not look at other sites.
@@ -66,7 +66,7 @@ var geocloneEntry = kit.Entry{
 		{Name: "round", Kind: kit.Choice, Default: "slot", Choices: []string{"slot", "quota"}, Help: "what a task is offered in a round"},
 		{Name: "stop", Kind: kit.Choice, Default: "site", Choices: []string{"site", "least", "best"}, Help: "no further attempt once a task is expected to take (1+epsilon) u times: what its first attempt alone is expected to take at its site; the least that one is at any site; what it takes at best"},
 		{Name: "left", Kind: kit.Choice, Default: "progress", Choices: []string{"progress", "age", "fresh"}, Help: "what a running attempt still takes: what its reports say and without any what is left of those of its age, always the latter, or as much as a fresh one"},
-		{Name: "draws", Kind: kit.Int, Default: "16", Min: 0, Max: 65535, Help: "where attempts report: of the first so many attempts of a task only the one that will be done first goes on; 0 for all"},
+		{Name: "draws", Kind: kit.Int, Default: "16", Min: 0, Max: 65535, Help: "where attempts report: of the first N attempts of a task only the one that will be done first goes on; 0 for all"},
 		{Name: "gain", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1e6, Help: "where attempts report: a further attempt has to save at least this times the time that it is expected to run"},
 		{Name: "budget", Kind: kit.Float, Default: "0.6", Min: 0, Max: 65535, Help: "clones that run at once, for each task that runs, where no limits are given"},
 		{Name: "copies", Kind: kit.Int, Default: "0", Min: 0, Max: 65535, Help: "attempts of a task at most; 0 for no bound"},

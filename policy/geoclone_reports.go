@@ -5,11 +5,11 @@ package policy
 //
 //   - an attempt still takes what its reports say, as kit.Silence has it;
 //   - a task of which that is known may get further attempts while it runs;
-//   - of the first so many attempts of a task (draws), only the one that will be done first goes on;
+//   - of the first attempts of a task (draws says how many), only the one that will be done first goes on;
 //   - a further attempt has to save at least a part (gain) of what it is expected to run.
 //
 // Where nothing reports, decisions are those of the paper: silent stages are silent beside others that report. A task
-// that is slow however often it is begun anew stops losing attempts after so many draws, and then its attempts race.
+// that is slow however often it is begun anew stops losing attempts after these, and then its attempts race.
 // See docs/decisions/0101.
 
 import (

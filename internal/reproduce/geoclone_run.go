@@ -129,8 +129,8 @@ func (g *geoRun) one(ctx context.Context, p, k int) error {
 	return nil
 }
 
-// hears tells whether attempts report to a policy that uses that. In its paper nothing reports to GeoClone: its rows are
-// without reports unless they name them.
+// hears tells whether attempts report to a policy that uses that. In its paper nothing reports to GeoClone: its rows
+// are without reports unless they name them.
 func hears(spec string) bool {
 	return !strings.HasPrefix(spec, "geoclone") || strings.Contains(spec, "left=progress")
 }
