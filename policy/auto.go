@@ -176,8 +176,9 @@ const (
 )
 
 // schedule notes the next look at a stage, if its scale is known: a part of its median later, or of the time in which
-// nothing has happened to it. So a stage of tiny tasks, one of which runs for hours, is looked at some tens of times. Where
-// no task waits, looks come twice as often: slots are idle then, and what a clone saves grows with how early it starts.
+// nothing has happened to it. So a stage of tiny tasks, one of which runs for hours, is looked at some tens of times.
+// Where no task waits, looks come twice as often: slots are idle then, and what a clone saves grows with how early it
+// starts.
 func (p *auto) schedule(v *sched.View, st *autoStage) {
 	stage := v.Stage(st.id)
 	typical := st.past.median()

@@ -6,10 +6,10 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// stageEnd is the law of the end of a stage: of the latest of its running tasks, whose laws are independent. It is computed
-// on a grid of times, each longer than the one before by a factor of gridStep, around what a new attempt takes on average.
-// What lies between two of them counts as the nearer one. So a time is off by a sixth of itself at most, and no law here is
-// known better.
+// stageEnd is the law of the end of a stage: of the latest of its running tasks, whose laws are independent. It is
+// computed on a grid of times, each longer than the one before by a factor of gridStep, around what a new attempt takes
+// on average. What lies between two of them counts as the nearer one. So a time is off by a sixth of itself at most,
+// and no law here is known better.
 //
 //	F_k(t)  seen[k]: the chance that task k is done by t
 //	G(t)    fresh: the same of a new attempt

@@ -18,7 +18,8 @@ func mostInTime(w *trace.Workload, slots int, least func(job int) []float64) flo
 	return mostInTimeBy(w, slots, least, least)
 }
 
-// mostInTimeBy is mostInTime for jobs whose tasks take some seconds of machine time on average, and no less than others.
+// mostInTimeBy is mostInTime for jobs whose tasks take some seconds of machine time on average, and no less than
+// others.
 func mostInTimeBy(w *trace.Workload, slots int, least, takes func(job int) []float64) float64 {
 	var jobs []dueWork
 	var value []float64
