@@ -3,8 +3,6 @@ package policy
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mathext"
-
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
@@ -146,7 +144,7 @@ func (s *taskSize) quantile(u float64) float64 {
 	if b < far {
 		return s.least + math.Log(u)*s.sigma/-b
 	}
-	return mu + s.sigma*mathext.NormalQuantile(u*0.5*math.Erfc(-b/math.Sqrt2))
+	return mu - s.sigma*math.Sqrt2*math.Erfcinv(u*math.Erfc(-b/math.Sqrt2))
 }
 
 // logNormalCDF returns the logarithm of the normal law's distribution function.
