@@ -49,7 +49,7 @@ func (c *reconciler) dueOf(job *batchv1.Job, s *state, clones bool, sights []sig
 		m.promote(func(a *attempt) bool { _, made := s.unseen[a.ref]; return made || a.seen })
 	}
 	missing := m.missing()
-	room := len(missing)
+	room := min(len(missing), s.room)
 	if replacesFailedOnly(job) { // those that are ending keep their place until they have ended
 		live := 0
 		for i := range sights {
@@ -63,6 +63,12 @@ func (c *reconciler) dueOf(job *batchv1.Job, s *state, clones bool, sights []sig
 		if room > 0 && a.clone == clones && c.mayMake(job, s, a, sights, now) {
 			due = append(due, a)
 			room--
+			s.room--
+		}
+	}
+	for _, a := range missing {
+		if clones && a.clone && s.room == 0 && !slices.Contains(due, a) {
+			c.hold(job, a, "Kueue has reserved no more quota for the Job")
 		}
 	}
 	if len(due) > 0 {
@@ -136,12 +142,19 @@ func (c *reconciler) mayMake(job *batchv1.Job, s *state, a *attempt, sights []si
 	} else {
 		s.comeBack(now.Add(cloneRetry))
 	}
-	if full != "" && !a.held {
+	if full != "" {
+		c.hold(job, a, full)
+	}
+	return ok
+}
+
+// hold tells once why a clone has to wait.
+func (c *reconciler) hold(job *batchv1.Job, a *attempt, full string) {
+	if !a.held {
 		a.held = true
 		c.events.Eventf(job, podOf(job, a), corev1.EventTypeWarning, "CloneRefused", "Create", "attempt %d of %s, a clone, has to wait: %s",
 			a.number, nameOfTask(job, a.index), full)
 	}
-	return ok
 }
 
 // makePods makes the pods of attempts. If one of originals cannot be made, that is an error and the others wait. Clones

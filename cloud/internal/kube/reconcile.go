@@ -73,6 +73,8 @@ type state struct {
 	cut     []cutOff  // attempts that were ended before they were done, in order of index and number
 	warned  bool      // of the deadline that is at risk
 	judged  bool      // its attempts count for their nodes
+	told    int       // successes that the status has counted, of a Job of Kueue's
+	room    int       // for pods that may be made now within its quota
 	next    time.Time // when to come back if nothing happens; zero for never
 }
 
@@ -187,6 +189,7 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 	if err != nil {
 		return fmt.Errorf("status.completedIndexes or failedIndexes: %w", err)
 	}
+	s.keepQuota(job, t, sc)
 	if at := deadlineOf(job, &t.status); at != nil && !t.ended {
 		s.comeBack(*at)
 	}

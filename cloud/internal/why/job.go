@@ -14,9 +14,6 @@ import (
 	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
 )
 
-// queueLabel is Kueue's: the queue that has to admit the Job before it may start.
-const queueLabel = "kueue.x-k8s.io/queue-name"
-
 // telling are the events that say what holds up a Job or its clones, or what it could not do.
 var telling = []string{"PoolUnusable", "InvalidAnnotation", "TooManyTasks", "NotCloned", "CloneRefused", "FailedCreate", "DeadlineAtRisk", "WinnersNotKept"}
 
@@ -69,7 +66,7 @@ func (f *facts) state() string {
 			return fmt.Sprintf("has failed: %s %s", c.Reason, c.Message)
 		}
 	}
-	queue := f.job.Labels[queueLabel]
+	queue := f.job.Labels[kube.QueueLabel]
 	switch {
 	case ptr.Deref(f.job.Spec.Suspend, false) && queue != "":
 		return fmt.Sprintf("is suspended: queue %s of Kueue has not admitted it, or has evicted it.", queue)

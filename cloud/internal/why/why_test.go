@@ -102,7 +102,7 @@ func TestExplain(t *testing.T) {
 		{"somebody else's", facts{job: job(func(j *batchv1.Job) { j.Spec.ManagedBy = nil })}, []string{"is managed by Kubernetes' own controller, not by Tailcut"}},
 		{"unseen", facts{job: job(func(j *batchv1.Job) { j.Status.StartTime = nil })}, []string{"is tailcut-controller installed"}},
 		{"suspended", facts{job: job(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })}, []string{"is suspended: it has spec.suspend."}},
-		{"queued", facts{job: job(func(j *batchv1.Job) { j.Spec.Suspend, j.Labels[queueLabel] = ptr.To(true), "nightly" })}, []string{"queue nightly of Kueue has not admitted it"}},
+		{"queued", facts{job: job(func(j *batchv1.Job) { j.Spec.Suspend, j.Labels[kube.QueueLabel] = ptr.To(true), "nightly" })}, []string{"queue nightly of Kueue has not admitted it"}},
 		{"complete", facts{job: job(condition(batchv1.JobComplete, "", "")), events: []corev1.Event{{Reason: "CloneStarted"}, {Reason: "CloneWon"}}}, []string{"is complete, after 30m.", "Clones: 1 started, 1 won, 0 were ended before."}},
 		{"failed", facts{job: job(condition(batchv1.JobFailed, "BackoffLimitExceeded", "too often"))}, []string{"has failed: BackoffLimitExceeded too often"}},
 	} {
