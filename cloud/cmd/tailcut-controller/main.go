@@ -58,7 +58,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 func newCommand(started *bool) *cobra.Command {
 	o := kube.Options{}
-	part, image := "", ""
+	part, image, boost := "", "", ""
 	cmd := &cobra.Command{
 		Use: "tailcut-controller", Short: "Run Kubernetes Jobs with clones of their stragglers", Args: cobra.NoArgs,
 		Long: "Reconciles every batch/v1 Job whose spec.managedBy is " + kube.ManagedBy + ". Everything else about\n" +
@@ -87,6 +87,8 @@ func newCommand(started *bool) *cobra.Command {
 	f.StringVar(&o.MetricsAddress, "metrics-address", "127.0.0.1:8080", "where Prometheus finds /metrics; beyond loopback it uses HTTPS and asks the API server who may get /metrics; 0 turns it off")
 	f.StringVar(&o.ProbeAddress, "probe-address", "127.0.0.1:8081", "where the kubelet finds /healthz and /readyz; 0 turns it off")
 	f.StringVar(&o.History, "history-namespace", "", "namespace for the history of pod durations, one ConfigMap per owner or name of Jobs (default: no history)")
+	f.StringVar(&boost, "kueue-boost", "", "order the queues of Kueue, for Jobs of any controller; srpt admits those with the least work left first (default: Kueue's own order)")
+	f.DurationVar(&o.BoostMaxWait, "kueue-max-wait", 24*time.Hour, "with --kueue-boost, put a Job that has waited this long in front; 0 for never")
 	f.BoolVar(&o.Winners, "winners", true, "record which attempt won each task, in ConfigMaps JOB-winners")
 	f.StringVar(&o.LeaderElection, "leader-election-namespace", "", "namespace of the leader's lease, for more than one controller")
 	f.StringVar(&part, "print-manifests", "", "print the manifests that run the controller with the other flags, and exit; =controller, =pools and =admission print parts")
@@ -94,6 +96,10 @@ func newCommand(started *bool) *cobra.Command {
 	f.StringVar(&image, "image", "tailcut-controller:latest", "container image in the manifests")
 	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policy.Names(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if boost != "" && boost != "srpt" {
+			return fmt.Errorf("--kueue-boost: %q is not srpt, the only order that there is", boost)
+		}
+		o.Boost = boost != ""
 		if err := check(&o, f); err != nil {
 			return err
 		}
@@ -121,8 +127,8 @@ func check(o *kube.Options, f *pflag.FlagSet) error {
 			o.NamespaceClones = (o.MaxClones + 1) / 2
 		}
 	}
-	if o.LoserGrace < 0 || o.NodeLost < 0 {
-		return fmt.Errorf("--loser-grace and --lost-node-after must not be negative")
+	if o.LoserGrace < 0 || o.NodeLost < 0 || o.BoostMaxWait < 0 {
+		return fmt.Errorf("--loser-grace, --lost-node-after and --kueue-max-wait must not be negative")
 	}
 	return nil
 }

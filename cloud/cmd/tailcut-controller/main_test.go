@@ -18,6 +18,8 @@ func TestUsage(t *testing.T) {
 		{"wrong parameter", "--policy shed:law=pareto", "", "--policy: ", 2},
 		{"no such flag", "--polcy x", "", "unknown flag", 2},
 		{"no speed", "--clones-per-second 0", "", "above 0", 2},
+		{"no such order", "--kueue-boost fair", "", `--kueue-boost: "fair" is not srpt`, 2},
+		{"no such wait", "--kueue-max-wait -1s", "", "must not be negative", 2},
 		{"kubeconfig in manifests", "--print-manifests --kubeconfig x", "", "--kubeconfig does not go with --print-manifests", 2},
 		{"no policy in manifests", "--print-manifests --policy sparc", "", "--policy: unknown policy", 2},
 		{"no lease in manifests", "--print-manifests --leader-election-namespace=", "", "--leader-election-namespace: ", 2},

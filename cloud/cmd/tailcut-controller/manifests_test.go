@@ -71,6 +71,16 @@ func TestManifests(t *testing.T) {
 	}
 }
 
+// A controller that orders Kueue's queues may patch Workloads, and another does not even see them.
+func TestManifestsBesideKueue(t *testing.T) {
+	for _, args := range [][]string{{"--kueue-boost=srpt"}, {"--kueue-boost=srpt", "--namespace=team"}, nil} {
+		_, text := manifestsOf(t, args...)
+		if got := strings.Contains(text, "resources: [workloads]\n  verbs: [get, list, watch, patch]\n"); got != (args != nil) {
+			t.Errorf("%q: %v", args, got)
+		}
+	}
+}
+
 // Whoever runs it for one namespace gives it no right to others.
 func TestManifestsOfOneNamespace(t *testing.T) {
 	all, text := manifestsOf(t, "--namespace", "team", "--history-namespace", "kept", "--leader-election-namespace", "ours", "--clone-priority-class", "low",

@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"sync/atomic"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -55,6 +55,8 @@ type Options struct {
 	ClonePriority   string        // priority class of clones; "" for that of the Job
 	LoserGrace      time.Duration // for which losers may take to end; 0 for their own grace periods
 	NodeLost        time.Duration // after which a node that is not ready is taken for gone, for losers; 0 for never
+	Boost           bool          // order Kueue's queues by size
+	BoostMaxWait    time.Duration // after which a Workload is first; 0 for never
 
 	MetricsAddress string // host:port; "0" for none
 	ProbeAddress   string // likewise
@@ -123,38 +125,49 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	if c.everyone { // SlotPools are in no namespace, so a controller of one has none
-		if err := c.awaitPools(m, o.Log); err != nil {
+		if err := await(m, poolVersion.WithKind("SlotPool"), o.Log, c.managePools); err != nil {
+			return err
+		}
+	}
+	if o.Boost {
+		manage := func(m ctrl.Manager) error {
+			return ctrl.NewControllerManagedBy(m).For(&Workload{}).Complete(boosts{c, o.BoostMaxWait})
+		}
+		if err := await(m, workloadVersion.WithKind("Workload"), o.Log, manage); err != nil {
 			return err
 		}
 	}
 	return m.Start(ctx)
 }
 
-// poolsEvery is how often a controller looks whether the cluster has got the resource SlotPool.
-const poolsEvery = 5 * time.Second
+// definedEvery is how often a controller looks whether the cluster has got a resource.
+const definedEvery = 5 * time.Second
 
-// awaitPools reconciles SlotPools as soon as there can be some: the resource may be installed after the controller.
-func (c *reconciler) awaitPools(m ctrl.Manager, out *slog.Logger) error {
+// await reconciles objects of a kind as soon as there can be some: the resource may be installed after the controller.
+func await(m ctrl.Manager, kind schema.GroupVersionKind, out *slog.Logger, manage func(ctrl.Manager) error) error {
 	defined := func() (bool, error) {
-		_, err := m.GetRESTMapper().RESTMapping(poolVersion.WithKind("SlotPool").GroupKind(), poolVersion.Version)
+		_, err := m.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
 		if meta.IsNoMatchError(err) {
 			return false, nil
 		}
 		return err == nil, err
 	}
 	yes, err := defined()
-	if yes || err != nil {
-		return cmp.Or(err, c.managePools(m))
+	if err != nil {
+		return err
 	}
-	out.Info("no pools as yet: the cluster has no resource SlotPool")
+	if yes {
+		return manage(m)
+	}
+	out.Info("the cluster has no resource " + kind.Kind + " as yet")
 	return m.Add(manager.RunnableFunc(func(ctx context.Context) error {
-		return wait.PollUntilContextCancel(ctx, poolsEvery, false, func(context.Context) (bool, error) {
+		return wait.PollUntilContextCancel(ctx, definedEvery, false, func(context.Context) (bool, error) {
 			yes, err := defined()
 			if !yes || err != nil { // which may pass
 				return false, nil
 			}
-			out.Info("pools: the cluster has the resource SlotPool now")
-			return true, c.managePools(m)
+			out.Info("the cluster has the resource " + kind.Kind + " now")
+			return true, manage(m)
 		})
 	}))
 }

@@ -104,6 +104,10 @@ func (c *reconciler) remember(ctx context.Context, job *batchv1.Job, s *state, s
 
 func (c *reconciler) writePast(ctx context.Context, m *corev1.ConfigMap, past *live.Past, job *batchv1.Job, won, cut []sched.Time) error {
 	past.Add(job.Name, string(job.UID), []string{pastStage}, [][]sched.Time{won}, [][]sched.Time{cut})
+	return c.savePast(ctx, m, past)
+}
+
+func (c *reconciler) savePast(ctx context.Context, m *corev1.ConfigMap, past *live.Past) error {
 	text, err := json.Marshal(past)
 	if err != nil {
 		return err

@@ -41,7 +41,7 @@ type bench struct {
 func newBench(t *testing.T, objects ...client.Object) *bench {
 	b := &bench{t: t, clock: epoch, left: -1}
 	small := runtime.NewScheme() // the fake looks through all of it at each change
-	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme, addPoolTypes} {
+	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme, addPoolTypes, addWorkloadTypes} {
 		if err := add(small); err != nil {
 			t.Fatal(err)
 		}

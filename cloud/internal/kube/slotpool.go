@@ -74,10 +74,13 @@ type SlotPoolList struct {
 	Items           []SlotPool `json:"items"`
 }
 
-// Scheme returns the types of Kubernetes and SlotPools.
+// Scheme returns the types of Kubernetes, SlotPools and what is read of Workloads.
 func Scheme() (*runtime.Scheme, error) {
 	s := runtime.NewScheme()
 	if err := clientscheme.AddToScheme(s); err != nil {
+		return nil, err
+	}
+	if err := addWorkloadTypes(s); err != nil {
 		return nil, err
 	}
 	return s, addPoolTypes(s)
