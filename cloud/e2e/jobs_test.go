@@ -23,6 +23,7 @@ type work struct {
 	backoffLimit       int    // 0 is Kubernetes' default of 6
 	cpu                string // request of a pod; "" is 400m
 	pool               string // label; "" is none
+	queue, class       string // of Kueue, likewise
 }
 
 // begin makes the Job.
@@ -41,6 +42,12 @@ func (c *cluster) manifest(w work) string {
 	managed, annotation, labels := "", "", ""
 	if w.pool != "" {
 		labels = "tailcut.dev/pool: " + w.pool
+	}
+	if w.queue != "" {
+		labels = "kueue.x-k8s.io/queue-name: " + w.queue
+		if w.class != "" {
+			labels += ", kueue.x-k8s.io/priority-class: " + w.class
+		}
 	}
 	if w.policy != "" {
 		managed = "\n  managedBy: tailcut.dev/controller"

@@ -129,7 +129,7 @@ func (c *cluster) ours() (all []string) {
 // Helm makes the same objects of the chart as tailcut-controller prints.
 func TestChart(t *testing.T) {
 	c := newServers(t)
-	for _, flags := range [][]string{nil, {"--namespace=team", "--winners=false"}, {"--policy=spark:quantile=0.5,order=srpt", "--clone-priority-class=low", "--max-clones=7"}} {
+	for _, flags := range [][]string{nil, {"--namespace=team", "--winners=false"}, {"--kueue-boost=srpt"}, {"--policy=spark:quantile=0.5,order=srpt", "--clone-priority-class=low", "--max-clones=7"}} {
 		printed := c.program("tailcut-controller", append([]string{"--print-manifests", "--image=x:1"}, flags...)...)
 		args := []string{"template", "tailcut", "../chart", "--kube-version=1.34", "-n", "tailcut-system", "--set", "image=x:1,createNamespace=true"}
 		for _, f := range flags {
