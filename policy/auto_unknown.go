@@ -33,6 +33,7 @@ const (
 	unknownFade = 0.99
 	racesFade   = 0.9999
 	fewWins     = 0.25 // of the races that clones should win
+	blindStarts = 3    // costs of a start that a clone has to save about which nothing is known
 )
 
 // learns takes in a winner of any stage, which took d seconds.
@@ -87,7 +88,9 @@ func (u *unknown) typical() float64 {
 }
 
 // blind returns the bid of a first clone in a stage in which nothing has won, 0 if that is no reason for one. What
-// other stages have shown counts like a mean that was told beforehand. Tasks that wait come first.
+// other stages have shown counts like a mean that was told beforehand. Tasks that wait come first. As nothing of the
+// stage itself speaks for the clone, it has to save several times what a start costs: tasks of a tenth of a second on a
+// busy machine have none.
 func (p *auto) blind(st *autoStage, stage *sched.Stage) float64 {
 	chance := min(p.unknown.chance(), p.cause(stage.Job)[byChance])
 	if st.past.n > 0 || st.says || stage.Pending > 0 || chance < fewWins {
@@ -96,7 +99,7 @@ func (p *auto) blind(st *autoStage, stage *sched.Stage) float64 {
 	sure := 1 - 1/math.Sqrt(1+toldCounts)
 	d, start := p.unknown.typical(), p.start.cost()
 	saved := p.unknown.differ() * d
-	return bid(sure*chance, saved/float64(max(1, stage.Running))-start, saved, d-saved+start)
+	return bid(sure*chance, saved/float64(max(1, stage.Running))-blindStarts*start, saved, d-saved+start)
 }
 
 // guess finds the bids of a stage's clones where no law is known: of those that it wants, and of those that it has.

@@ -90,3 +90,23 @@ func TestAutoLoneTasks(t *testing.T) {
 		}
 	}
 }
+
+// TestAutoTinyTasks: jobs of one task of a tenth of a second have no clones where starts differ as much as
+// on a busy machine.
+func TestAutoTinyTasks(t *testing.T) {
+	w := on(t, "auto", sched.DefaultLimits())
+	w.Machines(4)
+	const jobs = 50
+	for j := range jobs {
+		w.Submit(sched.Time(j)*sched.Second, policytest.Tasks(1))
+	}
+	r := rand.New(rand.NewPCG(105, 2))
+	w.Fate = func(*sched.Decision) policytest.Fate {
+		x := sched.FromSeconds(0.02 * r.ExpFloat64())
+		return policytest.Fate{Lasts: x + sched.Second/10, Starts: x}
+	}
+	w.Run()
+	if n := len(w.Clones()); n > 0 {
+		t.Errorf("%d clones in %d jobs", n, jobs)
+	}
+}
