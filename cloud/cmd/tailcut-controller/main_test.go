@@ -40,21 +40,27 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// Each flag that docs/howto/kubernetes.md names is the controller's, or of a program that stands beside it.
+// Each flag that the pages of the controller name is its own, or of a program that stands beside it.
 func TestDocs(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/howto/kubernetes.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	others := map[string]bool{"cascade": true /* kubectl */, "expendable-pods-priority-cutoff": true /* the cluster autoscaler */, "set": true /* helm */, "runtime-config": true /* the API server */}
 	var started bool
-	flags, n := newCommand(&started).Flags(), 0
-	for _, m := range regexp.MustCompile("`--([a-z][a-z-]*)").FindAllStringSubmatch(string(page), -1) {
-		if n++; flags.Lookup(m[1]) == nil && !others[m[1]] {
-			t.Errorf("the controller has no --%s", m[1])
+	flags := newCommand(&started).Flags()
+	for _, page := range []struct {
+		name  string
+		least int // flags
+	}{{"kubernetes.md", 10}, {"kubernetes-kueue.md", 2}} {
+		text, err := os.ReadFile("../../../docs/howto/" + page.name)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if n < 10 {
-		t.Errorf("only %d flags seen", n)
+		n := 0
+		for _, m := range regexp.MustCompile("`--([a-z][a-z-]*)").FindAllStringSubmatch(string(text), -1) {
+			if n++; flags.Lookup(m[1]) == nil && !others[m[1]] {
+				t.Errorf("%s: the controller has no --%s", page.name, m[1])
+			}
+		}
+		if n < page.least {
+			t.Errorf("%s: only %d flags seen", page.name, n)
+		}
 	}
 }
