@@ -112,7 +112,7 @@ func TestAutoRareStragglers(t *testing.T) {
 	}
 }
 
-// TestOutlive: an original that has outlived all winners still counts once it has a clone.
+// TestOutlive: an original that has outlived all winners still counts once it has a clone, unless its stage reports.
 func TestOutlive(t *testing.T) {
 	w := on(t, "auto", sched.DefaultLimits())
 	w.Machines(4)
@@ -129,7 +129,10 @@ func TestOutlive(t *testing.T) {
 	if len(w.Clones()) == 0 {
 		t.Fatal("the slow task has no clone")
 	}
-	if got := outlive(w.Core.View(), 0, 1); got < math.Log(4.9) {
+	if got := outlive(w.Core.View(), 0, 1, false); got < math.Log(4.9) {
 		t.Errorf("the logarithms of ages by longest winner sum to %v, want that of the original at least", got)
+	}
+	if got := outlive(w.Core.View(), 0, 1, true); got > math.Log(4.5) {
+		t.Errorf("the logarithms of ages by longest winner sum to %v in a stage that reports, want that of the clone alone", got)
 	}
 }

@@ -179,7 +179,7 @@ func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 		return false
 	}
 	if len(past.sorted) > 0 {
-		past.older = outlive(v, st.id, past.sorted[len(past.sorted)-1])
+		past.older = outlive(v, st.id, past.sorted[len(past.sorted)-1], st.says)
 		e.tail = tailOf(past.index())
 	}
 	p.byAge(stage, 0, &e.renewal)
@@ -196,14 +196,19 @@ func (p *auto) stands(v *sched.View, id sched.StageID) bool {
 	return p.quiet.Silent(v, a)
 }
 
-// outlive returns the sum of the logarithms of age by longest, of attempts that run longer than that.
-func outlive(v *sched.View, id sched.StageID, longest float64) (older float64) {
+// outlive returns the sum of the logarithms of age by longest, of attempts that run longer than that. Of a task in a
+// stage that reports, the youngest attempt alone counts: there the original stands for what its report says, and a tail
+// that its age makes longer has others cloned for nothing.
+func outlive(v *sched.View, id sched.StageID, longest float64, says bool) (older float64) {
 	n := 0
 	for t, ok := v.RunningTask(id, 0); ok && n < mostSeen && longest > 0; t, ok = v.RunningTask(id, t+1) {
 		n++
 		for a, runs := v.FirstAttempt(t); runs; a, runs = v.NextAttempt(a) {
 			if age := (v.Now() - v.Rows().Started(a)).Seconds(); age > longest {
 				older += math.Log(age / longest)
+			}
+			if says {
+				break
 			}
 		}
 	}
