@@ -49,14 +49,13 @@ var autoEntry = kit.Entry{
 	Progress:       true,
 	WorkConserving: true,
 	New: func(a kit.Args) sched.Policy {
-		return &auto{order: kit.NewOrder(a).Pooled(), idle: a.Float("idle"), part: a.Float("look"), fades: sched.JobRetired}
+		return &auto{order: kit.NewOrder(a).Pooled(), idle: a.Float("idle"), part: a.Float("look")}
 	},
 }
 
 type auto struct {
 	order      kit.Order
 	idle, part float64
-	fades      sched.EventKind // after which what clones have shown counts for less
 
 	quiet   kit.Silence
 	trust   trust
@@ -131,14 +130,13 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 		p.due.End(v, ev)
 		p.bids.End(v, ev)
 		p.stages.End(v, ev)
-	case sched.JobRetired:
-		p.causes.forget(ev.Job)
-		p.begun.forget(v, ev.Job)
-	}
-	if ev.Kind == p.fades {
+	case sched.JobDone: // not when it is retired: that may come at any time, or never
 		p.redraw.over()
 		p.causes.over()
 		p.begun.over()
+	case sched.JobRetired:
+		p.causes.forget(ev.Job)
+		p.begun.forget(v, ev.Job)
 	}
 }
 

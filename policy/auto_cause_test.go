@@ -56,8 +56,8 @@ func TestCauses(t *testing.T) {
 			if sum := got[byChance] + got[byPace] + got[bySize]; math.Abs(sum-1) > 1e-9 {
 				t.Errorf("the causes sum to %v", sum)
 			}
-			if c.futile && p.redraw.wins > 0 || !c.futile && p.redraw.futile() {
-				t.Errorf("futile %v after %v wins", p.redraw.futile(), p.redraw.wins)
+			if c.futile && p.redraw.wins > 0 || !c.futile && p.redraw.futile {
+				t.Errorf("futile %v after %v wins", p.redraw.futile, p.redraw.wins)
 			}
 		})
 	}

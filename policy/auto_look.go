@@ -320,7 +320,7 @@ func (p *auto) judge(v *sched.View, stage *sched.Stage, i int) {
 		f.paced = max(0, f.mean-e.paced.mean())
 		e.fewer = append(e.fewer, f)
 	}
-	if n > 1 && !p.redraw.futile() {
+	if n > 1 && !p.redraw.futile {
 		p.passed(v, n)
 	}
 	x.fewer = e.fewer[first:]
@@ -403,7 +403,7 @@ func (p *auto) rest(stage *sched.Stage) float64 {
 
 // cause returns how likely each cause is for a slow task of the job.
 func (p *auto) cause(j sched.JobID) tally {
-	if p.redraw.futile() {
+	if p.redraw.futile {
 		return tally{bySize: 1} // a slot that costs next to nothing is not free
 	}
 	return p.causes.of(j)
@@ -479,7 +479,7 @@ func (p *auto) rate(v *sched.View, st *autoStage, stage *sched.Stage, sure float
 				continue
 			}
 			h, _ := p.redraw.lives(v, st, f.attempt)
-			if p.redraw.futile() {
+			if p.redraw.futile {
 				p.hold(f.attempt, hopeless)
 				continue
 			}

@@ -12,6 +12,7 @@ import (
 // or that it has. It fades with each job: where clones are futile, one tries again now and then.
 type redraws struct {
 	wins, hazard float64
+	futile       bool       // clones have the duration of their task again, by all that is known
 	rows         []outlived // by row
 }
 
@@ -31,6 +32,7 @@ const (
 func (r *redraws) ends(v *sched.View, st *autoStage, x sched.AttemptID, won bool) {
 	if _, ok := r.lives(v, st, x); ok && won {
 		r.wins++
+		r.weigh()
 	}
 }
 
@@ -47,20 +49,26 @@ func (r *redraws) lives(v *sched.View, st *autoStage, x sched.AttemptID) (hazard
 	}
 	r.hazard += hazard - row.hazard
 	row.hazard = hazard
+	r.weigh()
 	return hazard, true
 }
 
-// futile tells whether clones have the duration of their task again, by all that is known: where that is so, none
-// ever wins. A few wins speak against it much more than many more clones that lost speak for it. So where a part of a
-// duration is the task's own, and one clone in a hundred wins what is worth a hundred, clones are not given up.
-func (r *redraws) futile() bool {
-	won := 1 + r.wins
-	return won*won*futile < r.hazard
+// weigh finds whether clones have the duration of their task again: where that is so, none ever wins. A few wins speak
+// against it much more than many more clones that lost speak for it. So where a part of a duration is the task's own,
+// and one clone in a hundred wins what is worth a hundred, clones are not given up. Once they are, that stays so until
+// half of what spoke for it has faded, which takes 350 jobs: else each job that ends would have all others try again.
+func (r *redraws) weigh() {
+	won, most := 1+r.wins, float64(futile)
+	if r.futile {
+		most /= 2
+	}
+	r.futile = won*won*most < r.hazard
 }
 
 func (r *redraws) over() {
 	r.wins *= fade
 	r.hazard *= fade
+	r.weigh()
 }
 
 // hazard is the cumulative one of winners' durations at an age; ok is false if no winner is known.

@@ -58,7 +58,7 @@ func (b *begunAnew) slow() float64 { return (b.first.ended + 1) / (b.first.won +
 // clone, as if ownWeight attempts had shown that. As all that the other one has done is at stake, what is known of few
 // clones that have won is not certain.
 func (b *begunAnew) chance(r *redraws, clones float64) float64 {
-	if r.wins == 0 || r.futile() {
+	if r.wins == 0 || r.futile {
 		return 0
 	}
 	quick := 1 - b.slow()

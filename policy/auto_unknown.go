@@ -109,7 +109,7 @@ func (p *auto) guess(v *sched.View, st *autoStage, stage *sched.Stage) {
 		switch live := int(v.Task(t).Live); {
 		case live > 1:
 			a, _ := v.FirstAttempt(t)
-			if p.redraw.futile() {
+			if p.redraw.futile {
 				p.hold(a, hopeless)
 			} else {
 				p.hold(a, price)

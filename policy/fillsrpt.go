@@ -53,7 +53,6 @@ var fillsrptEntry = kit.Entry{
 		if a.Choice("clones") == "auto" {
 			p.clones = autoEntry.New(settings(autoEntry, "")).(*auto)
 			p.clones.order.ChosenBy(p)
-			p.clones.fades = sched.JobDone // when it retires no decision may change
 		}
 		return p
 	},
