@@ -141,14 +141,15 @@ func (b *block) wrong() string {
 var (
 	number  = regexp.MustCompile(`\d[\d.,]*(e[+-]?\d+)?(ns|us|µs|ms|[smhd]|[kM]?B|[kKMGT]iB)?(\d[\d.]*(ms|[smh]))*\b`)
 	runID   = regexp.MustCompile(`\b[0-9a-f]{16}\b`)
-	plural  = regexp.MustCompile(`\b0 ([a-z]+)s\b`) // behind a number that was made 0
-	slotRow = regexp.MustCompile(`^\s*\d+ +\|.*$`)  // of a timeline: which task came into which slot is chance
+	plural  = regexp.MustCompile(`\b0 ([a-z]+)s\b`)                                    // behind a number that was made 0
+	slotRow = regexp.MustCompile(`^\s*\d+ +\|.*$`)                                     // of a timeline: which task came into which slot is chance
+	unused  = regexp.MustCompile(`( +. (attempt|straggler|clone), result not used)+$`) // which of them there are is chance, too
 	repeats = regexp.MustCompile(`(==+|##+|xx+|\+\++|--+|\.\.+|  +|││+)`)
 )
 
 // alike is a line with all that may vary made the same.
 func alike(s string) string {
-	s = slotRow.ReplaceAllString(s, "slot")
+	s = unused.ReplaceAllString(slotRow.ReplaceAllString(s, "slot"), "unused")
 	s = plural.ReplaceAllString(number.ReplaceAllString(runID.ReplaceAllString(s, "0"), "0"), "0 $1")
 	s = strings.TrimSpace(repeats.ReplaceAllStringFunc(s, func(many string) string { return many[:1] }))
 	if strings.Trim(s, "0 ") == "" && len(s) > 1 {
@@ -223,6 +224,7 @@ func TestShows(t *testing.T) {
 		"plurals":                     {"4 attempts, 1 clone", "5 attempts, 0 clones", true, true},
 		"spans":                       {"2.91s", "1m04s", true, true},
 		"bars":                        {" 1 |0==|3####|", " 2 |1=|4##|  |3+|", true, true},
+		"unused":                      {"  x straggler, result not used", "   . attempt, result not used  - clone, result not used", true, true},
 		"axis":                        {"  0  1  2 3", "0 2 4", true, true},
 		"blanks":                      {"a   1", "a 12", true, true},
 		"a run":                       {"as run 6c1f0a2b9d3e4f58 made", "as run 1c1f0a2b9d3e4f59 made", true, true},
