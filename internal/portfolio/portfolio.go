@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tailcut/tailcut/internal/promise"
 	"github.com/tailcut/tailcut/laws"
@@ -68,6 +69,9 @@ func Split(spec string) (all []string) {
 	}
 	return append(all, spec[from:])
 }
+
+// Every is how often a portfolio is to be played while jobs run, if that costs no more than plays may.
+const Every = 30 * time.Second
 
 const (
 	// Plays is how often each member plays the rest for a verdict.
@@ -138,6 +142,18 @@ func (p *Portfolio) Take(v *Verdict) (changed bool) {
 		p.Changes++
 	}
 	return v.Change
+}
+
+// Regrets says how the policies compared over all verdicts, "" if there was none.
+func (p *Portfolio) Regrets() string {
+	if p.Verdicts == 0 {
+		return ""
+	}
+	var parts []string
+	for i := range p.Members {
+		parts = append(parts, fmt.Sprintf("%s %+.1f%%", p.Members[i].Spec, 100*p.Regret(i)))
+	}
+	return fmt.Sprintf("verdicts: %d, changes: %d; jobs took longer than under each policy, as played: %s", p.Verdicts, p.Changes, strings.Join(parts, ", "))
 }
 
 // Say describes a verdict in a line, for a log.

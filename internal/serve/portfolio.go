@@ -2,8 +2,6 @@ package serve
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/tailcut/tailcut/internal/portfolio"
@@ -30,9 +28,6 @@ func FitPortfolio(spec string, classes int) (fitted []string, notice string, err
 // policies are all that a server has.
 func (c *Config) policies() []string { return append([]string{c.Policy}, c.Others...) }
 
-// verdictEvery is how often a portfolio is played, if that costs no more than forecasts may.
-const verdictEvery = 30 * time.Second
-
 // rivals are the policies of a server that has several, of which one decides.
 type rivals struct {
 	portfolio.Portfolio
@@ -56,7 +51,7 @@ func newRivals(specs []string, classes int) *rivals {
 // judge plays the rest under each policy, if it is time for that, and has the one go on under which jobs end soonest.
 func (s *Server) judge(ctx context.Context, state *promise.State) error {
 	r := s.contest()
-	if r == nil || time.Since(r.judged) < verdictEvery {
+	if r == nil || time.Since(r.judged) < portfolio.Every {
 		return nil
 	}
 	r.judged = time.Now()
@@ -104,9 +99,5 @@ func (r *rivals) regrets() string {
 	if r == nil || r.Verdicts == 0 {
 		return ""
 	}
-	var parts []string
-	for i := range r.Members {
-		parts = append(parts, fmt.Sprintf("%s %+.1f%%", r.Members[i].Spec, 100*r.Regret(i)))
-	}
-	return fmt.Sprintf("portfolio: %d verdicts, %d changes; jobs took longer than under each policy, as played: %s", r.Verdicts, r.Changes, strings.Join(parts, ", "))
+	return "portfolio: " + r.Regrets()
 }

@@ -59,21 +59,26 @@ func (g *playGate) play(s *promise.State, to chan<- map[sched.JobID]*float64) {
 		id := s.Snapshot.Jobs[i].ID
 		chances[id] = all[id].Chance
 	}
+	g.leave(began)
+	to <- chances
+}
+
+// leave is for who has entered and played since then.
+func (g *playGate) leave(began time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.busy, g.next = false, time.Now().Add(playShare*time.Since(began))
-	to <- chances
 }
 
 // state returns what there is to play the rest of all Jobs from.
 func (r *run) state() *promise.State {
-	newPolicy, known := r.newPolicy, map[sched.JobID]*promise.Durations{}
+	newPolicy, decides, known := r.newPolicy, r.decides, map[sched.JobID]*promise.Durations{}
 	for id, m := range r.members {
 		known[id] = m.known()
 	}
 	return &promise.State{
 		Snapshot: r.core.Snapshot(), Limits: r.limits, Epoch: r.start, Seed: uint64(r.now()),
-		Policy: func(uint64) (sched.Policy, error) { return newPolicy() },
+		Policy: func(uint64) (sched.Policy, error) { return newPolicy(decides) },
 		Known:  func(id sched.JobID, _ int) *promise.Durations { return known[id] },
 	}
 }

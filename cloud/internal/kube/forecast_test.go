@@ -42,7 +42,7 @@ func TestChanceOfWaitingJob(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPool("pool")
 			how := rules{policy: "fifo", shared: true, limits: sched.DefaultLimits()}
-			newPolicy := func() (sched.Policy, error) { return policy.New("fifo", 1) }
+			newPolicy := func(string) (sched.Policy, error) { return policy.New("fifo", 1) }
 			var last *member
 			for i := range 2 {
 				e := &entry{

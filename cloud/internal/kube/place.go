@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
+	"github.com/tailcut/tailcut/internal/portfolio"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -75,7 +76,7 @@ func (c *reconciler) place(ctx context.Context, job *batchv1.Job, s *state) (p *
 		return nil, nil, 0, unusable{fmt.Errorf("SlotPool %s: %w", name, err)}
 	}
 	unit, slots := sp.Spec.capacity()
-	if s.pool, err = c.poolOf(ctx, name, unit); err != nil {
+	if s.pool, err = c.poolOf(ctx, sp, unit); err != nil {
 		return nil, nil, 0, err
 	}
 	s.pool.setUnit(unit, c.now())
@@ -181,15 +182,18 @@ func (c *reconciler) rulesOf(sp *SlotPool) (rules, error) {
 	default:
 		return r, fmt.Errorf("preemption: %q is neither %s nor %s", sp.Spec.Preemption, PreemptWhatIsKept, PreemptAny)
 	}
-	if _, err := c.newPolicy(r.policy, "", false); err != nil {
-		return r, fmt.Errorf("policy: %s", strings.TrimPrefix(err.Error(), PolicyAnnotation+": "))
+	for _, spec := range portfolio.Split(r.policy) {
+		if _, err := c.newPolicy(spec, "", false); err != nil {
+			return r, fmt.Errorf("policy: %s", strings.TrimPrefix(err.Error(), PolicyAnnotation+": "))
+		}
 	}
 	return r, nil
 }
 
 // poolOf returns the pool of a name. A new one expects all Jobs that are in it, and has the pods of those that are
 // gone: the controller may just have started.
-func (c *reconciler) poolOf(ctx context.Context, name string, unit corev1.ResourceName) (*pool, error) {
+func (c *reconciler) poolOf(ctx context.Context, sp *SlotPool, unit corev1.ResourceName) (*pool, error) {
+	name := sp.Name
 	c.mu.Lock()
 	p := c.pools[name]
 	c.mu.Unlock()
@@ -197,7 +201,7 @@ func (c *reconciler) poolOf(ctx context.Context, name string, unit corev1.Resour
 		return p, nil
 	}
 	p = newPool(name)
-	p.unit, p.latest = unit, c.now()
+	p.unit, p.latest, p.turns = unit, c.now(), slices.Clone(sp.Status.Turns)
 	var err error
 	if p.expected, err = c.expected(ctx, name); err != nil {
 		return nil, err

@@ -33,6 +33,9 @@ type pool struct {
 	active   int64                // what pods take that count
 	guests   map[types.UID]int64  // what pods take of Jobs that the core does not know any more
 	held     map[types.UID]*entry // those whose pods wait for others to end
+
+	contest *contest   // nil for one policy
+	turns   []PoolTurn // of several
 }
 
 // entry is a Job of a pool as it was last.
@@ -58,7 +61,7 @@ func (p *pool) shared() bool { return p.name != "" }
 
 // visit lets a Job see its pool: the core hears what is new of it and decides. m is nil as long as Jobs are expected
 // whose past belongs to the core's. wake are other Jobs that are to have a look.
-func (p *pool) visit(uid types.UID, seen *entry, how rules, slots int64, newPolicy func() (sched.Policy, error), now time.Time) (m *member, wake []types.NamespacedName, err error) {
+func (p *pool) visit(uid types.UID, seen *entry, how rules, slots int64, newPolicy func(spec string) (sched.Policy, error), now time.Time) (m *member, wake []types.NamespacedName, err error) {
 	e := p.entries[uid]
 	if e == nil {
 		e = &entry{name: seen.name}
@@ -73,8 +76,10 @@ func (p *pool) visit(uid types.UID, seen *entry, how rules, slots int64, newPoli
 	if p.run == nil && p.expected.Len() > 0 && now.Sub(p.latest) < patience {
 		return nil, wake, nil
 	}
+	p.hear(now)
 	switch {
 	case p.run == nil || p.run.rules != how || changed:
+		p.compete(how.policy, newPolicy, now)
 		if err := p.remake(how, newPolicy); err != nil {
 			return nil, wake, err
 		}
@@ -107,11 +112,7 @@ func (p *pool) seats() int64 {
 }
 
 // remake makes the core anew, which lives through the past of all Jobs.
-func (p *pool) remake(how rules, newPolicy func() (sched.Policy, error)) error {
-	policy, err := newPolicy()
-	if err != nil {
-		return fmt.Errorf("%w%w", errAnnotation, err)
-	}
+func (p *pool) remake(how rules, newPolicy func(spec string) (sched.Policy, error)) error {
 	all := make([]*entry, 0, len(p.entries))
 	for _, e := range p.entries {
 		all = append(all, e)
@@ -119,8 +120,13 @@ func (p *pool) remake(how rules, newPolicy func() (sched.Policy, error)) error {
 	slices.SortFunc(all, func(a, b *entry) int {
 		return cmp.Or(a.want.start.Compare(b.want.start), cmp.Compare(a.name.Namespace, b.name.Namespace), cmp.Compare(a.name.Name, b.name.Name))
 	})
+	decides, turns := p.turnsFrom(how.policy, all[0].want.start)
+	policy, err := newPolicy(decides)
+	if err != nil {
+		return fmt.Errorf("%w%w", errAnnotation, err)
+	}
 	p.run, p.expected = newRun(how, policy, all[0].want.start), sets.New[types.UID]()
-	p.run.newPolicy = newPolicy
+	p.run.newPolicy, p.run.decides, p.run.turns = newPolicy, decides, turns
 	for _, e := range all {
 		if err := p.join(e); err != nil {
 			p.run = nil

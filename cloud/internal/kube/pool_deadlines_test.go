@@ -31,7 +31,9 @@ func TestPoolDividesSlotsOnce(t *testing.T) {
 	limits := sched.DefaultLimits()
 	limits.Attempts, limits.OwnAttempts, limits.Clones = 5, false, sched.CloneBudget{Floor: sched.Unlimited}
 	how := rules{policy: "shed", shared: true, limits: limits}
-	newPolicy := func() (sched.Policy, error) { return policy.New("shed:law=(pareto:alpha=1.5,xm=10),master_slots=0", 1) }
+	newPolicy := func(string) (sched.Policy, error) {
+		return policy.New("shed:law=(pareto:alpha=1.5,xm=10),master_slots=0", 1)
+	}
 	names := []string{"tight", "loose"}
 	now := epoch
 	visit := func(i int) *member {

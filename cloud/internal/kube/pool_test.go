@@ -627,7 +627,7 @@ func TestLargePool(t *testing.T) {
 	const jobs, each, slots = 5000, 10, 20_000
 	p := newPool("pool")
 	how := rules{policy: "srpt", shared: true, limits: sched.DefaultLimits()}
-	newPolicy := func() (sched.Policy, error) { return policy.New("srpt", 1) }
+	newPolicy := func(string) (sched.Policy, error) { return policy.New("srpt", 1) }
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/tailcut/tailcut/internal/portfolio"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -92,6 +93,8 @@ func (c *reconciler) statusOf(sp *SlotPool, now time.Time) *SlotPoolStatus {
 	c.mu.Unlock()
 	if p != nil {
 		p.tell(st, &ready)
+	} else if len(portfolio.Split(sp.Spec.Policy)) > 1 {
+		st.Turns = slices.Clone(sp.Status.Turns)
 	}
 	apimeta.SetStatusCondition(&st.Conditions, ready)
 	return st
@@ -101,7 +104,10 @@ func (c *reconciler) statusOf(sp *SlotPool, now time.Time) *SlotPoolStatus {
 func (p *pool) tell(st *SlotPoolStatus, ready *metav1.Condition) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	st.Jobs = int32(len(p.entries))
+	st.Jobs, st.Turns = int32(len(p.entries)), slices.Clone(p.turns)
+	if p.contest != nil {
+		st.Portfolio = p.contest.Regrets()
+	}
 	if p.run == nil {
 		if len(p.entries) > 0 && ready.Status == metav1.ConditionTrue {
 			ready.Status, ready.Reason = metav1.ConditionFalse, "Starting"
@@ -148,9 +154,9 @@ func (p *pool) why(v *sched.View, job *sched.Job, size int64) string {
 		free := max(0, p.run.capacity-p.run.used)
 		return fmt.Sprintf("its pods request %s %s, %s is free, and the next seat is for %s", quantity(size), p.unit, quantity(free), quantity(p.run.fits))
 	case v.FreeSlots() == 0:
-		return fmt.Sprintf("all %d slots are taken, and %s has given them to others", p.run.seats, p.run.policy)
+		return fmt.Sprintf("all %d slots are taken, and %s has given them to others", p.run.seats, p.run.decides)
 	default:
-		return fmt.Sprintf("%s gives it no slot now", p.run.policy)
+		return fmt.Sprintf("%s gives it no slot now", p.run.decides)
 	}
 }
 

@@ -320,7 +320,6 @@ func (c *reconciler) visit(ctx context.Context, job *batchv1.Job, s *state, over
 		return nil, fmt.Errorf("%w%w", errAnnotation, err)
 	}
 	atOnce := int(ptr.Deref(job.Spec.Parallelism, 1))
-	law, resumable := want.law, want.resumable
 	if how == nil {
 		alone := want.alone()
 		how = &alone
@@ -333,8 +332,8 @@ func (c *reconciler) visit(ctx context.Context, job *batchv1.Job, s *state, over
 		}
 		return nil, err
 	}
-	spec := how.policy
-	newPolicy := func() (sched.Policy, error) { return c.newPolicy(spec, law, resumable) }
+	law, resumable := how.law, how.resumable
+	newPolicy := func(spec string) (sched.Policy, error) { return c.newPolicy(spec, law, resumable) }
 	if how.shared {
 		want.size = sizeOf(job, how.unit)
 	}
@@ -359,6 +358,7 @@ func (c *reconciler) visit(ctx context.Context, job *batchv1.Job, s *state, over
 		s.comeBack(p.run.start.Add(time.Duration(p.run.wake)))
 	}
 	c.watchDeadline(job, s, now)
+	c.contend(p, now)
 	losers, others := m.surplus()
 	return &wanted{losers, others}, nil
 }

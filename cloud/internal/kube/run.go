@@ -81,7 +81,9 @@ type run struct {
 	fits           int64     // size of the pods that free seats are for
 	bySize         []*member // the largest pods first
 
-	newPolicy func() (sched.Policy, error) // makes policies to play the rest under; nil if it is not played
+	newPolicy func(spec string) (sched.Policy, error) // for plays and turns; nil if nothing is played
+	decides   string                                  // the policy, of several
+	turns     []PoolTurn                              // that are to come
 	forecast  forecast
 }
 
@@ -214,6 +216,11 @@ func (r *run) step(now time.Time, capacity int64) error {
 		switch {
 		case len(r.facts) > 0:
 			at = r.now()
+		case r.turnsBefore(min(at, r.wake, until+1)):
+			if err := r.turn(); err != nil {
+				return err
+			}
+			continue
 		case r.wake <= at && r.wake <= until:
 			at = max(r.wake, r.now())
 		case at == sched.Never:

@@ -53,6 +53,8 @@ type SlotPoolStatus struct {
 	Clones     int32               `json:"clones"`              // among the pods that have them
 	Waiting    int32               `json:"waiting"`             // Jobs without a slot
 	Requested  corev1.ResourceList `json:"requested,omitempty"` // by these pods, of the resource that the pool counts
+	Turns      []PoolTurn          `json:"turns,omitempty"`     // of several policies: who decides since when
+	Portfolio  string              `json:"portfolio,omitempty"` // how they compared
 	Members    []PoolMember        `json:"members,omitempty"`
 	Conditions []metav1.Condition  `json:"conditions,omitempty"`
 }
@@ -102,6 +104,7 @@ func (p *SlotPool) DeepCopy() *SlotPool {
 	q.Spec.CloneBudget, q.Spec.MaxWait = copyOf(p.Spec.CloneBudget), copyOf(p.Spec.MaxWait)
 	q.Spec.Resources, q.Status.Requested = p.Spec.Resources.DeepCopy(), p.Status.Requested.DeepCopy()
 	q.Spec.NamespaceSelector = p.Spec.NamespaceSelector.DeepCopy()
+	q.Status.Turns = append([]PoolTurn(nil), p.Status.Turns...)
 	q.Status.Members = append([]PoolMember(nil), p.Status.Members...)
 	q.Status.Conditions = append([]metav1.Condition(nil), p.Status.Conditions...)
 	return &q

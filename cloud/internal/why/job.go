@@ -90,7 +90,7 @@ func (f *facts) inPool() []string {
 		return []string{fmt.Sprintf("Pool %s is not there, or you may not look at it.", f.named)}
 	}
 	st := &f.pool.Status
-	lines := []string{fmt.Sprintf("Pool %s under %s: %d of %s used, by %d Jobs; %d wait without a slot.", f.named, cmp.Or(f.pool.Spec.Policy, "srpt"), st.Used, capacity(f.pool), st.Jobs, st.Waiting)}
+	lines := []string{fmt.Sprintf("Pool %s under %s: %d of %s used, by %d Jobs; %d wait without a slot.", f.named, policyOf(f.pool), st.Used, capacity(f.pool), st.Jobs, st.Waiting)}
 	for _, c := range st.Conditions {
 		if c.Type == "Ready" && c.Status != "True" {
 			lines = append(lines, fmt.Sprintf("The pool starts nothing: %s", c.Message))
@@ -141,13 +141,22 @@ func capacity(sp *kube.SlotPool) string {
 	return strconv.Itoa(int(sp.Spec.Slots)) + " slots"
 }
 
+// policyOf names the policy of a pool; of several the one that decides, too.
+func policyOf(sp *kube.SlotPool) string {
+	all := cmp.Or(sp.Spec.Policy, "srpt")
+	if n := len(sp.Status.Turns); n > 0 {
+		return fmt.Sprintf("%s (of %s)", sp.Status.Turns[n-1].Policy, all)
+	}
+	return all
+}
+
 // pools is a table of pools.
 func pools(all []kube.SlotPool) [][]string {
 	rows := [][]string{{"POOL", "HAS", "PODS", "CLONES", "JOBS", "WAITING", "POLICY"}}
 	for i := range all {
 		sp := &all[i]
 		st := &sp.Status
-		rows = append(rows, []string{sp.Name, capacity(sp), fmt.Sprint(st.Used), fmt.Sprint(st.Clones), fmt.Sprint(st.Jobs), fmt.Sprint(st.Waiting), cmp.Or(sp.Spec.Policy, "srpt")})
+		rows = append(rows, []string{sp.Name, capacity(sp), fmt.Sprint(st.Used), fmt.Sprint(st.Clones), fmt.Sprint(st.Jobs), fmt.Sprint(st.Waiting), policyOf(sp)})
 	}
 	return rows
 }
