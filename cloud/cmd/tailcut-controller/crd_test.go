@@ -49,7 +49,7 @@ func compare(t *testing.T, path string, typ reflect.Type, s schema) {
 		typ = typ.Elem()
 	}
 	want := map[reflect.Kind]string{reflect.Int32: "integer", reflect.Int64: "integer", reflect.String: "string", reflect.Slice: "array", reflect.Map: "object", reflect.Struct: "object"}[typ.Kind()]
-	if name := typ.String(); name == "v1.Duration" || name == "v1.Time" {
+	if name := typ.String(); name == "v1.Duration" || name == "v1.Time" || name == "v1.MicroTime" {
 		want = "string"
 	}
 	if typ.String() == "resource.Quantity" && s.Amount {
