@@ -21,7 +21,10 @@ import (
 // Twenty mixed jobs with deadlines come to a server, again and again with other draws. Their names come back, so the server knows what they took before, but
 // in the first draw. At four random instants of each draw the jobs that are there are asked for their chance; of those of a job one counts.
 
-var rounds = flag.Int("rounds", 8, "draws of TestServedChances under each policy")
+var (
+	rounds    = flag.Int("rounds", 26, "draws of TestServedChances under each policy")
+	firstDraw = flag.Int("first", 1, "the first of the draws of TestServedChances")
+)
 
 // servedPolicies run at the same time, each in a server of its own.
 var servedPolicies = []string{"fifo", "srpt", "laxity", "auto"}
@@ -49,6 +52,7 @@ type told struct {
 	Policy string  `json:"policy"`
 	Draw   int     `json:"draw"`
 	Job    string  `json:"job"`
+	At     float64 `json:"at_seconds"` // in its draw
 	Chance float64 `json:"pocd"`
 	Met    bool    `json:"deadline_met"`
 }
@@ -101,10 +105,10 @@ func serveChances(t *testing.T, x tool, policy string) (all []told) {
 		_ = server.Process.Signal(syscall.SIGTERM)
 		_ = server.Wait()
 	}()
-	for draw := 1; draw <= *rounds; draw++ {
+	for draw := *firstDraw; draw < *firstDraw+*rounds; draw++ {
 		r := rand.New(rand.NewPCG(uint64(draw), 3))
 		begin := time.Now()
-		chances := map[int64][]float64{}
+		chances := map[int64][]told{}
 		var asking sync.WaitGroup
 		asks := []float64{}
 		for range 4 {
@@ -116,7 +120,7 @@ func serveChances(t *testing.T, x tool, policy string) (all []told) {
 				time.Sleep(time.Until(begin.Add(time.Duration(at * float64(time.Second)))))
 				for _, j := range x.listed(t).Jobs {
 					if j.Chance != nil && j.Ended == nil {
-						chances[j.ID] = append(chances[j.ID], *j.Chance)
+						chances[j.ID] = append(chances[j.ID], told{Policy: policy, Draw: draw, Job: j.Name, At: math.Round(10*at) / 10, Chance: *j.Chance})
 					}
 				}
 			}
@@ -131,7 +135,9 @@ func serveChances(t *testing.T, x tool, policy string) (all []told) {
 		asking.Wait()
 		for _, j := range x.listed(t).Jobs {
 			if c := chances[j.ID]; len(c) > 0 && j.Ended != nil {
-				all = append(all, told{policy, draw, j.Name, c[r.IntN(len(c))], j.State == "succeeded" && !j.Ended.After(*j.Deadline)})
+				one := c[r.IntN(len(c))]
+				one.Met = j.State == "succeeded" && !j.Ended.After(*j.Deadline)
+				all = append(all, one)
 			}
 		}
 	}
@@ -139,7 +145,7 @@ func serveChances(t *testing.T, x tool, policy string) (all []told) {
 }
 
 // TestServedChances: what servers tell of the chances of their jobs, for docs/explain/chance.md. With -rewrite it writes
-// them down; TestReliabilityOfSharedClusters draws them.
+// them down; TestReliabilityOfSharedClusters draws them. It takes a quarter of an hour.
 func TestServedChances(t *testing.T) {
 	if _, err := exec.LookPath("perl"); err != nil {
 		t.Skip("needs perl")

@@ -32,7 +32,7 @@ func TestBundledSnapshots(t *testing.T) {
 		s := w.state("srpt", past)
 		g := newGame(s, 1+rng.IntN(40))
 		for i := range g.snapshot.Jobs {
-			if a, b := waitingOf(&s.Snapshot.Jobs[i], nil), waitingOf(&g.snapshot.Jobs[i], g.find1(s.Snapshot.Jobs[i].ID)); a-b > 1e-6*a || b-a > 1e-6*a {
+			if a, b := waitingOf(&s.Snapshot.Jobs[i], nil), waitingOf(&g.snapshot.Jobs[i], g.find(s.Snapshot.Jobs[i].ID)); a-b > 1e-6*a || b-a > 1e-6*a {
 				t.Fatalf("world %d, job %d: %v tasks are left, bundled %v", k, i, a, b)
 			}
 		}
@@ -47,13 +47,6 @@ func TestBundledSnapshots(t *testing.T) {
 			}
 		}
 	}
-}
-
-func (g *game) find1(id sched.JobID) *player {
-	if i, found := g.find(id); found {
-		return &g.jobs[i]
-	}
-	return nil
 }
 
 // waitingOf counts the tasks of a job that have not ended, a bundle as what it stands for.

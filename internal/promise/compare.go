@@ -13,6 +13,7 @@ import (
 // or they do not end under some policy, it returns 0.
 func (s *State) Compare(ctx context.Context, policies []func(seed uint64) (sched.Policy, error), plays int) (flows [][]float64, jobs int, err error) {
 	state := *s
+	state.Came = nil
 	g := newGame(&state, MostTasks)
 	g.paired, g.every = true, g.interval()
 	for i := range g.jobs {

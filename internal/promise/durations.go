@@ -62,6 +62,18 @@ type law struct {
 
 func newLaw(l laws.Law) *law { return &law{Law: l, mean: l.Mean(), sd: laws.StdDev(l)} }
 
+// draw returns how long something lasts that has lasted for age.
+func (l *law) draw(age, u float64) float64 {
+	if age <= 0 {
+		return laws.Sample(l, u)
+	}
+	left := l.Survival(age)
+	if left <= 0 { // none was seen that lasted so long: as long again, perhaps
+		return age - age/2*math.Log1p(-u)
+	}
+	return max(age, l.InvSurvival(left*(1-u)))
+}
+
 // lawOf makes a law of what is known; ages are for how long attempts of this job have run that still do. It is that of
 // the job's own attempts or of earlier jobs', whichever is the less uncertain. nil means that too little is known.
 func lawOf(d *Durations, ages []float64) *law {
@@ -73,10 +85,15 @@ func lawOf(d *Durations, ages []float64) *law {
 }
 
 func lawOfOwn(r *Run, ages []float64) *law {
-	n := float64(len(r.Ended))
-	if n < leastOwn {
+	if len(r.Ended) < leastOwn {
 		return nil
 	}
+	return lawOfFew(r, ages)
+}
+
+// lawOfFew makes a law of what was seen of one thing, however little that is; nil for nothing.
+func lawOfFew(r *Run, ages []float64) *law {
+	n := float64(len(r.Ended))
 	all := observe(nil, r, 1)
 	for _, age := range ages {
 		all = append(all, laws.Observation{Value: age, Censored: true})

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -23,8 +22,10 @@ type State struct {
 	Known func(job sched.JobID, stage int) *Durations
 	// After are the jobs that jobs wait for which have not arrived. What is not in the snapshot has ended.
 	After map[sched.JobID][]sched.JobID
+	Came  []Came // the latest submissions, in their order, to foresee others from; nil to foresee none
 	Seed  uint64
-	// Rest is called after each play with what it took, and may wait; nil for no rest.
+	// Rest is called after each play with what it took, and before the first one with what it took to get ready. It may
+	// wait; nil for no rest.
 	Rest func(context.Context, time.Duration)
 }
 
@@ -46,7 +47,11 @@ const (
 // Foresee returns a promise for each job that has not ended, those about which nothing is known without ends. It plays
 // the rest at least 39 times, and up to 199 times while that takes less than budget.
 func (s *State) Foresee(ctx context.Context, budget time.Duration) (map[sched.JobID]Promise, error) {
+	began := time.Now()
 	g := newGame(s, MostTasks)
+	if s.Rest != nil {
+		s.Rest(ctx, time.Since(began))
+	}
 	spent := time.Duration(0)
 	n := 0
 	for ; n < manyPlays; n++ {
@@ -71,7 +76,10 @@ func (s *State) Foresee(ctx context.Context, budget time.Duration) (map[sched.Jo
 		p := Promise{Made: s.at(s.Snapshot.At)}
 		slices.Sort(j.ends)
 		if j.known && j.Spec.Deadline > 0 {
-			p.Chance = new(chance(j.met, n))
+			p.Chance, p.Plays = new(chance(len(j.met), n)), &Plays{N: n, Deadline: s.at(j.Spec.Deadline)}
+			for _, end := range j.met {
+				p.Plays.Met = append(p.Plays.Met, time.Duration(end-s.Snapshot.At))
+			}
 		}
 		if j.known && j.ends[n-1] < sched.Never {
 			for _, level := range Levels {
@@ -106,6 +114,8 @@ type game struct {
 	queue  ends
 	alive  map[sched.AttemptID]bool
 	facts  []sched.Event
+	coming coming
+	open   int // jobs of the snapshot that are not over, in this play
 }
 
 // player is a job of a game.
@@ -116,7 +126,7 @@ type player struct {
 	every  []sched.Time // likewise, between two reports of an attempt; 0 for none
 	bundle []bundle
 	ends   []sched.Time // of each play, sched.Never if it did not end
-	met    int          // plays in which it was done by its deadline
+	met    []sched.Time // likewise, of those in which it was done by its deadline
 	factor float64      // of this play: how much slower than its laws the job is, in standard deviations
 	waits  int          // for so many jobs, in this play
 }
@@ -155,9 +165,13 @@ func newGame(s *State, most int) *game {
 		g.place[j.ID] = len(g.jobs)
 		g.jobs = append(g.jobs, p)
 	}
+	g.await(cache)
 	g.guess()
 	for i := range g.jobs {
 		g.jobs[i].intervals(reporting)
+	}
+	for i := range g.coming.kinds {
+		g.coming.kinds[i].intervals(nil)
 	}
 	return g
 }
@@ -234,6 +248,9 @@ func (g *game) play(number int) error {
 	wake, idle := sched.Never, 0
 	now := g.snapshot.At
 	for range mostSteps {
+		if err := g.arrive(now); err != nil {
+			return err
+		}
 		for len(g.queue) > 0 && g.queue[0].at <= now {
 			e := heap.Pop(&g.queue).(end)
 			if !g.alive[e.id] {
@@ -269,11 +286,11 @@ func (g *game) play(number int) error {
 		if len(g.facts) > 0 {
 			continue // at the same instant
 		}
-		next := wake
+		next := min(wake, g.coming.next)
 		if len(g.queue) > 0 {
 			next = min(next, g.queue[0].at)
 		}
-		if next == sched.Never || idle > mostIdle {
+		if g.open == 0 || next == sched.Never || idle > mostIdle {
 			return nil
 		}
 		now = max(now, next)
@@ -285,6 +302,8 @@ func (g *game) play(number int) error {
 func (g *game) begin(play int) {
 	g.queue, g.alive, g.facts = g.queue[:0], map[sched.AttemptID]bool{}, g.facts[:0]
 	g.spells = map[sched.AttemptID]spell{}
+	g.open = len(g.jobs)
+	g.coming.begin(g.Seed, play, g.snapshot.At)
 	for i := range g.jobs {
 		j := &g.jobs[i]
 		j.ends = append(j.ends, sched.Never)
@@ -298,7 +317,7 @@ func (g *game) begin(play int) {
 	for i := range g.jobs {
 		j := &g.jobs[i]
 		for _, before := range g.After[j.ID] {
-			if _, there := g.find(before); !there {
+			if g.find(before) == nil {
 				j.waits--
 			}
 		}
@@ -326,10 +345,15 @@ func (g *game) begin(play int) {
 	}
 }
 
-// find returns the position of a job that has not ended.
-func (g *game) find(id sched.JobID) (int, bool) {
-	i, found := g.place[id]
-	return i, found
+// find returns a job that has not ended in the snapshot, or has come; nil if it is neither.
+func (g *game) find(id sched.JobID) *player {
+	if id >= g.snapshot.NextJob {
+		return &g.coming.jobs[id-g.snapshot.NextJob]
+	}
+	if i, found := g.place[id]; found {
+		return &g.jobs[i]
+	}
+	return nil
 }
 
 func (g *game) carryOut(now sched.Time, play int, d *sched.Decision) {
@@ -343,10 +367,11 @@ func (g *game) carryOut(now sched.Time, play int, d *sched.Decision) {
 	case sched.Kill:
 		delete(g.alive, d.Attempt)
 	case sched.Close:
-		if i, found := g.find(d.Job); found {
+		if i, found := g.place[d.Job]; found {
+			g.open--
 			g.jobs[i].ends[play] = now
 			if row := g.core.View().Job(d.Job); row.State == sched.JobSucceeded && now <= row.Deadline {
-				g.jobs[i].met++
+				g.jobs[i].met = append(g.jobs[i].met, now)
 			}
 		}
 		for _, i := range g.next[d.Job] {
@@ -360,11 +385,10 @@ func (g *game) carryOut(now sched.Time, play int, d *sched.Decision) {
 
 // start draws how long an attempt lasts that began at an instant, and that lasts still.
 func (g *game) start(began sched.Time, id sched.AttemptID, task sched.TaskID, job sched.JobID, stage sched.StageID, from float64) {
-	i, found := g.find(job)
-	if !found {
+	j := g.find(job)
+	if j == nil {
 		return
 	}
-	j := &g.jobs[i]
 	k := int(stage - j.Stage)
 	factor, of := 1.0, j.laws[k]
 	if of != nil {
@@ -384,12 +408,6 @@ func (g *game) draw(l *law, bundle, age float64) float64 {
 	case bundle > 1: // nearly normal, and it has not begun
 		mean, sd := l.mean*bundle, l.sd*math.Sqrt(bundle)
 		return max(mean/4, mean+sd*g.rng.NormFloat64())
-	case age <= 0:
-		return laws.Sample(l, u)
 	}
-	left := l.Survival(age)
-	if left <= 0 { // none was seen that lasted so long: as long again, perhaps
-		return age - age/2*math.Log1p(-u)
-	}
-	return max(age, l.InvSurvival(left*(1-u)))
+	return l.draw(age, u)
 }

@@ -59,13 +59,13 @@ func (g *game) foretold(a *sched.SavedAttempt) (left sched.Time, ok bool) {
 
 // run lets an attempt go on that had done a fraction at an instant, and ends after a time from now.
 func (g *game) run(id sched.AttemptID, job sched.JobID, stage sched.StageID, from float64, since, left sched.Time) {
-	i, found := g.find(job)
-	if !found {
+	j := g.find(job)
+	if j == nil {
 		return
 	}
 	now := g.core.View().Now()
 	until := now + min(left, sched.Never-now)
 	g.alive[id] = true
 	heap.Push(&g.queue, end{at: until, id: id})
-	g.report(id, since, until, from, g.jobs[i].every[stage-g.jobs[i].Stage])
+	g.report(id, since, until, from, j.every[stage-j.Stage])
 }

@@ -33,6 +33,13 @@ func (g *game) guess() {
 			}
 		}
 	}
+	for i := range g.coming.kinds {
+		for k, l := range g.coming.kinds[i].laws {
+			if l == nil {
+				g.coming.kinds[i].laws[k] = guessed(logs, nil)
+			}
+		}
+	}
 }
 
 // guessed is a law for a stage; nil where nothing is known of any.

@@ -14,6 +14,35 @@ type Promise struct {
 	Ends []time.Time `json:"ends"` // quantiles at Levels, ascending; empty if nothing is known
 	// Chance is the probability that the job is done by its deadline; nil if it has none, or nothing is known.
 	Chance *float64 `json:"chance,omitempty"`
+	Plays  *Plays   `json:"-"` // of which the chance is; nil where it is none, and in promises that are kept
+}
+
+// Plays are what a chance was counted from.
+type Plays struct {
+	N        int
+	Met      []time.Duration // from the promise to the ends of those that met the deadline
+	Deadline time.Time
+}
+
+// ChanceAt is the chance of a job that is not over at an instant: of the plays only those count in which it was not
+// over either. Without that, the older chances are, the more are they too high, for nobody asks about the jobs any more
+// that were done as soon as was foreseen.
+func (p *Promise) ChanceAt(now time.Time) *float64 {
+	switch {
+	case p.Plays == nil:
+		return p.Chance
+	case now.After(p.Plays.Deadline):
+		return new(0.0)
+	}
+	left, met := p.Plays.N, 0
+	for _, end := range p.Plays.Met {
+		if p.Made.Add(end).After(now) {
+			met++
+		} else {
+			left--
+		}
+	}
+	return new(chance(met, left))
 }
 
 // Known tells whether the promise says anything.

@@ -4,6 +4,7 @@ package promise
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -22,7 +23,10 @@ var sharedSizes = [...]int{1, 1, 2, 2, 3, 3, 4, 5, 5, 6, 8, 8, 10, 12, 15, 20, 2
 // sharedLaws have a mean of 1.
 var sharedLaws = [...]string{"exp:mean=1", "lognormal:mean=1,sd=1", "uniform:lo=0.7,hi=1.3", "mixture:w1=0.95,of1=(uniform:lo=0.6,hi=0.9),w2=0.05,of2=(uniform:lo=4,hi=7)"}
 
-const sharedSlots = 8
+const (
+	sharedSlots  = 8
+	sharedWorlds = uint64(240)
+)
 
 // servedChances are chances that servers have told, and what became of the jobs; internal/contest writes them.
 const servedChances = "../../docs/data/chances-serve.json"
@@ -64,59 +68,116 @@ func sharedJobs(t *testing.T, rng *rand.Rand) (specs []sched.JobSpec, at []sched
 	return specs, at, law, past
 }
 
-// sharedWorld returns the chances that jobs of a cluster are given at one instant under a policy, and what became of them.
-func sharedWorld(t *testing.T, policy string, k uint64) (all []said) {
+// sharedSetting is how jobs come to the cluster, and when they are asked about.
+type sharedSetting struct {
+	name    string
+	windows int        // of 40 s in which jobs come; chances are told in the middle one
+	old     sched.Time // how long before that they were played
+}
+
+// before has chances told as they were before plays foresaw jobs that come: as they were played, however old.
+var before = flag.Bool("before", false, "TestReliabilityOfSharedClusters plays no jobs that come")
+
+// sharedWorld returns the chances that jobs of a cluster are told at one instant under a policy, their promises, and what
+// became of them.
+func sharedWorld(t *testing.T, policy string, k uint64, set *sharedSetting) (all []said, ends []Outcome) {
+	const window = 40 * sched.Second
 	rng := rand.New(rand.NewPCG(k, 77))
-	specs, at, law, past := sharedJobs(t, rng)
+	var specs []sched.JobSpec
+	var at []sched.Time
+	var law []laws.Law
+	var past []*Durations
+	for i := range sched.Time(set.windows) {
+		some, when, l, p := sharedJobs(t, rng)
+		for j := range some {
+			some[j].Deadline += i * window
+			when[j] += i * window
+		}
+		specs, at, law, past = append(specs, some...), append(at, when...), append(law, l...), append(past, p...)
+	}
 	w := newWorld(t, k, policy, sharedSlots, nil, law)
-	ask := sched.FromSeconds(5 + 40*rng.Float64())
+	ask := sched.FromSeconds(5+40*rng.Float64()) + sched.Time(set.windows/2)*window
 	next := 0
 	come := func(until sched.Time) {
 		for ; next < len(specs) && at[next] <= until; next++ {
 			w.until(at[next])
 			w.submit(specs[next : next+1])
 		}
+		w.until(until)
 	}
-	come(ask)
-	w.until(ask)
-	promises, err := w.state(policy, past).Foresee(t.Context(), 0)
+	come(ask - set.old)
+	state := w.state(policy, past)
+	for i := max(0, next-MostCame); !*before && i < next; i++ {
+		c := Came{At: at[i], Spec: Shape(&specs[i])}
+		c.Spec.Deadline -= at[i]
+		for stage := range specs[i].Stages {
+			c.Known = append(c.Known, state.Known(sched.JobID(i), stage))
+		}
+		state.Came = append(state.Came, c)
+	}
+	promises, err := state.Foresee(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	come(sched.Never)
-	w.until(sched.Never)
-	for id := range sched.JobID(next) {
-		if p, ok := promises[id]; ok && p.Chance != nil {
-			all = append(all, said{*p.Chance, w.ended[id] <= specs[id].Deadline})
+	come(ask)
+	told := map[sched.JobID]float64{}
+	for id, p := range promises {
+		if _, over := w.ended[id]; !over && p.Chance != nil {
+			if told[id] = *p.Chance; !*before {
+				told[id] = *p.ChanceAt(state.at(ask))
+			}
 		}
 	}
-	return all
+	come(sched.Never)
+	for id := range sched.JobID(next) {
+		if chance, ok := told[id]; ok {
+			all = append(all, said{chance, w.ended[id] <= specs[id].Deadline})
+		}
+		if p := promises[id]; p.Known() {
+			ends = append(ends, Outcome{Promised: p, First: true, Ended: state.at(w.ended[id])})
+		}
+	}
+	return all, ends
 }
 
-// TestReliabilityOfSharedClusters: twenty mixed jobs share eight slots. At a random instant all that are there are given a
-// chance. Those that come later are not foreseen. The chances of a world are not independent, so intervals are of
-// worlds drawn again.
+// TestReliabilityOfSharedClusters: twenty mixed jobs share eight slots. At a random instant all that are there are told a
+// chance. The jobs come within one window, and no others after it, or twenty in each window. The chances of a world are
+// not independent, so intervals are of worlds drawn again.
 func TestReliabilityOfSharedClusters(t *testing.T) {
-	var all [][]said
-	for _, policy := range []string{"fifo", "srpt", "laxity", "auto", "shed:master_slots=0"} {
-		var own [][]said
-		for k := range uint64(240) {
-			own = append(own, sharedWorld(t, policy, k))
+	var fresh []said
+	for _, set := range []*sharedSetting{{"jobs come for 40 s", 1, 0}, {"jobs go on to come", 3, 0}, {"played 4 s ago", 3, 4 * sched.Second}} {
+		var all [][]said
+		for _, policy := range []string{"fifo", "srpt", "laxity", "auto", "shed:master_slots=0"} {
+			var own [][]said
+			var ends []Outcome
+			for k := range sharedWorlds {
+				chances, promised := sharedWorld(t, policy, k, set)
+				own, ends = append(own, chances), append(ends, promised...)
+			}
+			r := Calibrate(ends).AtSubmission
+			t.Logf("%s: %-7s %s; intervals of 80 %% hold %.3f of %d ends, late by %.3f", set.name, policy, judged(own), *r.Held, r.Promises, *r.Late)
+			all = append(all, own...)
 		}
-		t.Logf("%-7s %s", policy, judged(own))
-		all = append(all, own...)
-	}
-	t.Logf("all     %s", judged(all))
-	flat := slices.Concat(all...)
-	if _, _, high := bootstrapped(all, wrongOf); len(flat) < 1000 || high > 0.05 {
-		t.Errorf("%d chances, error of calibration up to %.3f", len(flat), high)
+		t.Logf("%s: all     %s", set.name, judged(all))
+		flat := slices.Concat(all...)
+		if _, _, high := bootstrapped(all, wrongOf); !*before && (len(flat) < 1000 || high > 0.05) {
+			t.Errorf("%s: %d chances, error of calibration up to %.3f", set.name, len(flat), high)
+		}
+		if set.old == 0 {
+			fresh = append(fresh, flat...)
+		}
 	}
 	served := readServed(t)
-	t.Logf("serve   %s", judged(served))
+	var live [][]said
+	for _, policy := range []string{"fifo", "srpt", "laxity", "auto"} {
+		t.Logf("serve: %-7s %s", policy, judged(served[policy]))
+		live = append(live, served[policy]...)
+	}
+	t.Logf("serve: all     %s", judged(live))
 	if !*rewrite {
 		return
 	}
-	a, b := sumUp(flat), sumUp(slices.Concat(served...))
+	a, b := sumUp(fresh), sumUp(slices.Concat(live...))
 	if err := os.WriteFile("../../docs/pictures/chance-shared.svg", []byte(drawReliability(&a, &b, "simulated", "real, in serve")), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -128,8 +189,15 @@ func judged(worlds [][]said) string {
 	r := sumUp(flat)
 	wrong, low, high := bootstrapped(worlds, wrongOf)
 	alarm, least, most := bootstrapped(worlds, falseAlarms)
-	return fmt.Sprintf("%4d chances in %d worlds: error %.3f [%.3f, %.3f], perfect chances %.3f; %d at risk, in time %.3f [%.3f, %.3f]; bins %v, in time %v",
-		len(flat), len(worlds), wrong, low, high, perfect(flat), alarms(flat), alarm, least, most, r.n, r.met)
+	said, met := 0.0, 0
+	for _, x := range flat {
+		if said += x.chance; x.met {
+			met++
+		}
+	}
+	n := float64(len(flat))
+	return fmt.Sprintf("%4d chances in %d worlds, %.3f said, %.3f in time: error %.3f [%.3f, %.3f], perfect chances %.3f; %d at risk, in time %.3f [%.3f, %.3f]; bins %v, in time %v",
+		len(flat), len(worlds), said/n, float64(met)/n, wrong, low, high, perfect(flat), alarms(flat), alarm, least, most, r.n, r.met)
 }
 
 func wrongOf(all []said) float64 {
@@ -187,13 +255,14 @@ func bootstrapped(worlds [][]said, figure func([]said) float64) (value, low, hig
 	return figure(slices.Concat(worlds...)), all[draws/40], all[draws-1-draws/40]
 }
 
-// readServed returns the chances that servers have told, by server and draw.
-func readServed(t *testing.T) (draws [][]said) {
+// readServed returns the chances that servers have told, by policy and draw.
+func readServed(t *testing.T) map[string][][]said {
 	text, err := os.ReadFile(servedChances)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var rows []struct {
+		Policy string
 		Draw   int
 		Chance float64 `json:"pocd"`
 		Met    bool    `json:"deadline_met"`
@@ -201,12 +270,15 @@ func readServed(t *testing.T) (draws [][]said) {
 	if err := json.Unmarshal(text, &rows); err != nil {
 		t.Fatal(err)
 	}
+	all := map[string][][]said{}
 	for i, row := range rows {
-		if i == 0 || row.Draw != rows[i-1].Draw {
+		draws := all[row.Policy]
+		if i == 0 || row.Policy != rows[i-1].Policy || row.Draw != rows[i-1].Draw {
 			draws = append(draws, nil)
 		}
 		last := &draws[len(draws)-1]
 		*last = append(*last, said{row.Chance, row.Met})
+		all[row.Policy] = draws
 	}
-	return draws
+	return all
 }

@@ -1,12 +1,14 @@
 package serve
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
@@ -71,6 +73,43 @@ func TestArchiveIsDurable(t *testing.T) {
 	}
 	if _, _, err := openArchive(path); err == nil || !strings.Contains(err.Error(), "ended.jsonl:2: damaged") {
 		t.Errorf("a damaged file: %v", err)
+	}
+}
+
+// What jobs that come are drawn from is the same after a restart: jobs that are over are in the archive, the others in the
+// journal.
+func TestSubmissionsOutliveServers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ended.jsonl")
+	r := newTestRegister(t, path, 100)
+	at := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	job := func(id int) *trace.JournalJob {
+		return &trace.JournalJob{
+			ID: sched.JobID(id), Name: fmt.Sprint("j", id), Submitted: at.Add(time.Duration(id) * time.Second), Stages: []string{"map", "reduce"},
+			Spec: sched.JobSpec{
+				Deadline: sched.Second, Stages: []sched.StageSpec{{Tasks: 10 + id, Mean: sched.Second, Waits: true, Inputs: make([][]sched.Source, 10+id)}, {Tasks: 1}},
+				Edges: []sched.Edge{{From: 0, To: 1, Bytes: []int64{7}}},
+			},
+		}
+	}
+	for id := range 6 {
+		e := r.add(int64(id), job(id))
+		if id%2 == 0 {
+			now := time.Now()
+			if _, err := r.end(&Job{ID: e.id, Name: e.job.Name, State: Succeeded, Submitted: e.job.Submitted, Ended: &now}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	before := r.latest(4, 6)
+	r = newTestRegister(t, path, 100)
+	for id := 1; id < 6; id += 2 {
+		r.add(int64(id), job(id))
+	}
+	if d := cmp.Diff(before, r.latest(4, 6), cmp.AllowUnexported(submission{})); d != "" {
+		t.Errorf("after a restart (-before +after):\n%s", d)
+	}
+	if x := before[0]; len(before) != 4 || x.id != 2 || x.name != "j2" || !x.at.Equal(at.Add(2*time.Second)) || x.Spec.Stages[0].Tasks != 12 || x.Spec.Stages[0].Inputs != nil || x.Spec.Edges[0].Bytes != nil {
+		t.Errorf("%d submissions, the first %+v", len(before), x)
 	}
 }
 

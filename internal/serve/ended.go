@@ -12,6 +12,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tailcut/tailcut/internal/promise"
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/trace"
 )
 
 // The engine forgets a job soon after its end. What is asked about it later is in a file of the server, a line of JSON
@@ -22,7 +26,16 @@ type record struct {
 	Job
 	Key    string          `json:"key,omitempty"`    // of its submission
 	Result json.RawMessage `json:"result,omitempty"` // as 'tailcut run --format json' prints it
+	Shape  *shape          `json:"shape,omitempty"`  // nil in files of earlier versions
 }
+
+// shape is what is known of a job for others that may come like it, see [promise.Shape].
+type shape struct {
+	Spec   sched.JobSpec `json:"spec"`
+	Stages []string      `json:"stages"` // names
+}
+
+func shapeOf(j *trace.JournalJob) *shape { return &shape{promise.Shape(&j.Spec), j.Stages} }
 
 // archive is the file of jobs that are over.
 type archive struct {

@@ -120,21 +120,32 @@ const (
 // spend takes out what something has cost.
 func (p *purse) spend(cost time.Duration) { p.left -= cost }
 
-// rest spends, and waits until there is something left.
+// rest spends, and waits while more is owed than is ever saved. A forecast that costs less is told at once, and the
+// next one waits: it would be old before it is told if it rested between its plays.
 func (p *purse) rest(ctx context.Context, cost time.Duration) {
-	for p.spend(cost); !p.enough(time.Now(), true); {
+	for p.spend(cost); p.owes(time.Now()) > mostSaved; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(min(time.Minute, time.Duration(float64(-p.left+time.Millisecond)/forecastShare))):
+		case <-time.After(min(time.Minute, time.Duration(float64(-p.left-mostSaved+time.Millisecond)/forecastShare))):
 		}
 	}
 }
 
-// enough tells whether a forecast may be made now. One that is not urgent leaves half.
-func (p *purse) enough(now time.Time, urgent bool) bool {
+// owes is what was spent of what is not there yet.
+func (p *purse) owes(now time.Time) time.Duration {
+	p.fill(now)
+	return max(0, -p.left)
+}
+
+func (p *purse) fill(now time.Time) {
 	p.left = min(mostSaved, p.left+time.Duration(forecastShare*float64(now.Sub(p.at))))
 	p.at = now
+}
+
+// enough tells whether a forecast may be made now. One that is not urgent leaves half.
+func (p *purse) enough(now time.Time, urgent bool) bool {
+	p.fill(now)
 	return p.left > mostSaved/2 || urgent && p.left > 0
 }
 
@@ -157,6 +168,7 @@ func (f *forecast) foresee(ctx context.Context, s *Server, p *purse) error {
 		defer func() { looked = time.Since(began) }()
 		spec, _, limits := v.Policy()
 		state.Snapshot, state.Limits = v.Snapshot(), limits
+		state.Snapshot.At = max(state.Snapshot.At, s.now()) // the core's clock stands still while nothing happens
 		state.Policy = func(seed uint64) (sched.Policy, error) {
 			return policy.NewPerClass(spec, seed, max(1, len(s.cfg.Classes)))
 		}
@@ -177,7 +189,8 @@ func (f *forecast) foresee(ctx context.Context, s *Server, p *purse) error {
 		return err
 	}
 	p.spend(looked)
-	f.lookUp(ctx, jobs)
+	came := s.jobs.latest(promise.MostCame, state.Snapshot.NextJob)
+	f.lookUp(ctx, jobs, came)
 	state.Known = func(id sched.JobID, stage int) *promise.Durations {
 		j := jobs[id]
 		if j == nil {
@@ -193,6 +206,7 @@ func (f *forecast) foresee(ctx context.Context, s *Server, p *purse) error {
 		}
 		return own
 	}
+	state.Came = f.came(came, len(s.cfg.Classes), &state)
 	all, err := state.Foresee(ctx, forecastBudget)
 	if err != nil {
 		return err
@@ -203,6 +217,30 @@ func (f *forecast) foresee(ctx context.Context, s *Server, p *purse) error {
 		}
 	}
 	return s.judge(ctx, &state)
+}
+
+// came is what is known of submissions to a server with so many classes of slots. Of jobs that are over it is what jobs
+// of their names took.
+func (f *forecast) came(all []submission, classes int, state *promise.State) (came []promise.Came) {
+	for _, x := range all {
+		c := promise.Came{At: sched.Time(x.at.Sub(state.Epoch)), Spec: x.Spec}
+		if c.Spec.Deadline > 0 {
+			c.Spec.Deadline = max(1, c.Spec.Deadline-c.At)
+		}
+		fits := true
+		for k := range x.Spec.Stages {
+			d := state.Known(x.id, k)
+			if d == nil {
+				d = f.knownOf(x.id, &waiting{name: x.name, stages: x.Stages, spec: x.Spec.Stages}, k)
+			}
+			c.Known = append(c.Known, d)
+			fits = fits && int(x.Spec.Stages[k].Class) < max(1, classes)
+		}
+		if fits {
+			came = append(came, c)
+		}
+	}
+	return came
 }
 
 // knownOf returns what earlier jobs of a job's name took in a stage, for what its tasks read; nil for nothing.
@@ -241,17 +279,23 @@ func (f *forecast) knownOf(id sched.JobID, j *waiting, stage int) *promise.Durat
 
 // lookUp asks the history for the names of which nothing was asked yet, and forgets those that no job has any more: the
 // last may have ended while it was asked about.
-func (f *forecast) lookUp(ctx context.Context, jobs map[sched.JobID]*waiting) {
+func (f *forecast) lookUp(ctx context.Context, jobs map[sched.JobID]*waiting, came []submission) {
 	asked := 0
+	var names []string
+	for _, id := range slices.Sorted(maps.Keys(jobs)) {
+		names = append(names, jobs[id].name)
+	}
+	for i := range came {
+		names = append(names, came[i].name)
+	}
 	wanted := map[string]bool{}
-	for _, j := range jobs {
-		wanted[j.name] = true
+	for _, name := range names {
+		wanted[name] = true
 	}
 	f.mu.Lock()
 	maps.DeleteFunc(f.known, func(name string, _ *earlier) bool { return !wanted[name] })
 	f.mu.Unlock()
-	for _, id := range slices.Sorted(maps.Keys(jobs)) {
-		name := jobs[id].name
+	for _, name := range names {
 		f.mu.Lock()
 		_, known := f.known[name]
 		f.mu.Unlock()
@@ -289,6 +333,7 @@ func (f *forecast) take(id sched.JobID, p promise.Promise) {
 			return
 		}
 	}
+	p.Plays = nil
 	j.kept = append(j.kept, p)
 }
 
@@ -302,10 +347,10 @@ func (f *forecast) of(id sched.JobID) (latest promise.Promise, kept []promise.Pr
 	return latest, nil
 }
 
-// chanceOf returns the probability that a job meets its deadline, as it was played last; nil for none.
+// chanceOf returns the probability that a job that is not over meets its deadline, as it was played last; nil for none.
 func (f *forecast) chanceOf(id sched.JobID) *float64 {
 	latest, _ := f.of(id)
-	return latest.Chance
+	return latest.ChanceAt(time.Now())
 }
 
 // kept returns what a job was promised.

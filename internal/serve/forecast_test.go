@@ -33,8 +33,27 @@ func TestPurse(t *testing.T) {
 		t.Errorf("%v is left for a job that comes", p.left)
 	}
 	p.spend(time.Second)
+	if owed := p.owes(now.Add(time.Second)); owed < 650*time.Millisecond || owed > 900*time.Millisecond {
+		t.Errorf("%v is owed", owed)
+	}
 	if p.enough(now, true) || p.enough(now.Add(time.Minute), true) || !p.enough(now.Add(3*time.Minute), true) {
 		t.Errorf("%v is left", p.left)
+	}
+}
+
+// A forecast that costs little does not rest, although the purse is empty; one that costs much does.
+func TestForecastRests(t *testing.T) {
+	p := purse{at: time.Now()}
+	began := time.Now()
+	p.rest(t.Context(), mostSaved-50*time.Millisecond)
+	if took := time.Since(began); took > 5*time.Second { // it would take 50 s to save that
+		t.Errorf("it rested for %v", took)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer stop()
+	p.rest(ctx, time.Minute)
+	if ctx.Err() == nil {
+		t.Error("it did not rest")
 	}
 }
 
@@ -95,7 +114,7 @@ func TestPromisesFollowBytes(t *testing.T) {
 	array := job(4, 0)
 	array.work = []byte(`{"dir":"/","array":{}}`)
 	jobs := map[sched.JobID]*waiting{1: job(4, 400), 2: job(12, 1200), 3: job(12, 1200), 4: array, 5: {name: "n", stages: []string{"other"}, spec: make([]sched.StageSpec, 1)}}
-	f.lookUp(t.Context(), jobs)
+	f.lookUp(t.Context(), jobs, nil)
 	for id, want := range map[sched.JobID][3]float64{1: {1, 2, 3}, 2: {1, 6, 9}, 4: {1, 2, 3}} {
 		maps, reduces := f.knownOf(id, jobs[id], 0).Past[0], f.knownOf(id, jobs[id], 1).Past[0]
 		if got := [3]float64{maps.Ended[3], reduces.Ended[1], reduces.Cut[0]}; got != want {
@@ -107,5 +126,37 @@ func TestPromisesFollowBytes(t *testing.T) {
 	}
 	if f.knownOf(5, jobs[5], 0) != nil {
 		t.Error("something is known of a stage that never was")
+	}
+}
+
+// Submissions count with deadlines as they were given, and with what jobs of their names took, those that are over too. Jobs
+// for slots that the server has no more do not.
+func TestSubmissionsForPlays(t *testing.T) {
+	f := newForecast(onePast{run: live.PastRun{Stages: []live.PastStage{{Name: "main", Durations: []float64{1, 2}}}}})
+	epoch := time.Unix(1e9, 0)
+	submitted := func(id sched.JobID, class sched.Class, deadline sched.Time) submission {
+		spec := sched.JobSpec{Deadline: deadline, Stages: []sched.StageSpec{{Tasks: 3, Class: class}}}
+		return submission{id, "n", epoch.Add(time.Duration(id) * time.Second), &shape{spec, []string{"main"}}}
+	}
+	all := []submission{submitted(1, 0, 61*sched.Second), submitted(2, 1, 0), submitted(3, 0, 0), submitted(4, 0, sched.Second)}
+	f.lookUp(t.Context(), nil, all)
+	own := &promise.Durations{Own: promise.Run{Ended: []float64{7}}}
+	state := &promise.State{Epoch: epoch, Known: func(id sched.JobID, _ int) *promise.Durations {
+		if id == 3 {
+			return own
+		}
+		return nil
+	}}
+	came := f.came(all, 1, state)
+	if len(came) != 3 {
+		t.Fatalf("%d submissions, not 3", len(came))
+	}
+	for i, want := range []struct{ at, deadline sched.Time }{{1, 60 * sched.Second}, {3, 0}, {4, 1}} {
+		if c := came[i]; c.At != want.at*sched.Second || c.Spec.Deadline != want.deadline {
+			t.Errorf("%d came at %v with a deadline of %v", i, c.At, c.Spec.Deadline)
+		}
+	}
+	if past := came[0].Known[0]; len(past.Past) != 1 || past != came[2].Known[0] || came[1].Known[0] != own {
+		t.Errorf("known: %+v", came)
 	}
 }

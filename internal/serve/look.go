@@ -202,6 +202,9 @@ func (s *Server) row(v *sched.View, j *live.Job) *Job {
 	}
 	latest, _ := s.forecast.of(j.ID)
 	s.forecast.promise(job, &latest)
+	if row.State <= sched.JobActive {
+		job.Chance = latest.ChanceAt(time.Now())
+	}
 	if all := j.Records(); len(all) > 0 {
 		job.Started = s.wall(all[0].Launched)
 	}

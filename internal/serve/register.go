@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/trace"
 )
 
@@ -147,7 +148,7 @@ func (r *register) end(job *Job, result json.RawMessage) (readers []int64, err e
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.live[job.ID]
-	rec := record{*job, e.job.Key, result}
+	rec := record{*job, e.job.Key, result, shapeOf(e.job)}
 	rec.Schema = ""
 	if err := r.archive.add(&rec); err != nil {
 		return nil, err
@@ -281,6 +282,28 @@ func (r *register) get(id int64) (*entry, *record) {
 		return nil, &rec
 	}
 	return r.live[id], nil
+}
+
+// submission is a job as it was submitted.
+type submission struct {
+	id   sched.JobID
+	name string
+	at   time.Time
+	*shape
+}
+
+// latest returns the last submissions of so many before an id, in their order, as far as they are still known.
+func (r *register) latest(n int, before sched.JobID) (all []submission) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id := max(0, int64(before)-int64(n)); id < int64(before); id++ {
+		if e := r.live[id]; e != nil {
+			all = append(all, submission{sched.JobID(id), e.job.Name, e.job.Submitted, shapeOf(e.job)})
+		} else if i, over := r.place[id]; over && r.over[i].Shape != nil {
+			all = append(all, submission{sched.JobID(id), r.over[i].Name, r.over[i].Submitted, r.over[i].Shape})
+		}
+	}
+	return all
 }
 
 // alive tells whether the job of a run is coming, or is not over.
