@@ -6,6 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/tailcut/tailcut/internal/promise"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -46,13 +47,14 @@ func (c *reconciler) chanceOf(m *member, now time.Time) (p float64, ok bool, aga
 	}
 	f := &r.forecast
 	f.hear()
-	said, played := f.chances[m.job]
+	latest, played := f.chances[m.job]
+	said := latest.ChanceAt(now)
 	if played && said != nil && now.Before(f.next) {
 		return *said, true, lookEvery
 	}
 	playable := r.newPolicy != nil && len(m.tasks) <= mostPlayed && m.known().Tell()
 	if playable && f.playing == nil && c.plays.enter() {
-		f.playing, f.next = make(chan map[sched.JobID]*float64, 1), now.Add(lookEvery)
+		f.playing, f.next = make(chan map[sched.JobID]promise.Promise, 1), now.Add(lookEvery)
 		go c.plays.play(r.state(), f.playing)
 	}
 	switch {

@@ -6,15 +6,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/promise"
 	"github.com/tailcut/tailcut/sched"
 )
 
 // forecast is how likely the Jobs of a core are to meet their deadlines, as the rest of all of them was played last.
 type forecast struct {
-	chances map[sched.JobID]*float64      // of all Jobs there were; nil where nothing can be said
-	playing chan map[sched.JobID]*float64 // what is being played; nil for nothing
-	next    time.Time                     // before which nothing is played again for a Job that has a chance
+	chances map[sched.JobID]promise.Promise      // of all Jobs there were, some without a chance
+	playing chan map[sched.JobID]promise.Promise // what is being played; nil for nothing
+	next    time.Time                            // before which nothing is played again for a Job that has a chance
 }
 
 // hear takes in what was played, if it is over.
@@ -51,13 +52,13 @@ func (g *playGate) enter() bool {
 }
 
 // play plays the rest and leaves the gate. What cannot be played says nothing.
-func (g *playGate) play(s *promise.State, to chan<- map[sched.JobID]*float64) {
+func (g *playGate) play(s *promise.State, to chan<- map[sched.JobID]promise.Promise) {
 	began := time.Now()
-	chances := map[sched.JobID]*float64{}
+	chances := map[sched.JobID]promise.Promise{}
 	all, _ := s.Foresee(context.Background(), playLong)
 	for i := range s.Snapshot.Jobs {
 		id := s.Snapshot.Jobs[i].ID
-		chances[id] = all[id].Chance
+		chances[id] = all[id]
 	}
 	g.leave(began)
 	to <- chances
@@ -77,7 +78,7 @@ func (r *run) state() *promise.State {
 		known[id] = m.known()
 	}
 	return &promise.State{
-		Snapshot: r.core.Snapshot(), Limits: r.limits, Epoch: r.start, Seed: uint64(r.now()),
+		Snapshot: r.core.Snapshot(), Came: r.arrivals(), Limits: r.limits, Epoch: r.start, Seed: uint64(r.now()),
 		Policy: func(uint64) (sched.Policy, error) { return newPolicy(decides) },
 		Known:  func(id sched.JobID, _ int) *promise.Durations { return known[id] },
 	}
@@ -86,14 +87,7 @@ func (r *run) state() *promise.State {
 // known returns what is known of how long a Job's pods run: what its law says or earlier Jobs took, and what its own
 // have taken. Pods that went on from others' work do not tell how long a whole task takes.
 func (m *member) known() *promise.Durations {
-	d := &promise.Durations{}
-	if m.law != "" {
-		d.Past, _ = promise.Stated(m.law) // the policy has read it
-	} else if m.past != nil {
-		for _, st := range m.past.DurationsFor(pastStage, 0, 0) {
-			d.Past = append(d.Past, promise.Run{Ended: st.Durations, Cut: st.Cut})
-		}
-	}
+	d := &promise.Durations{Past: earlierRuns(m.law, m.past)}
 	for _, s := range m.sights {
 		if s.phase == succeeded && !s.resumed && !s.begun.IsZero() && !s.ended.Before(s.begun) {
 			d.Own.Ended = append(d.Own.Ended, s.ended.Sub(s.begun).Seconds())
@@ -106,4 +100,16 @@ func (m *member) known() *promise.Durations {
 		}
 	}
 	return d
+}
+
+// earlierRuns returns what a law says of a Job, or what earlier ones took.
+func earlierRuns(law string, past *live.Past) (runs []promise.Run) {
+	if law != "" {
+		runs, _ = promise.Stated(law) // the policy has read it
+	} else if past != nil {
+		for _, st := range past.DurationsFor(pastStage, 0, 0) {
+			runs = append(runs, promise.Run{Ended: st.Durations, Cut: st.Cut})
+		}
+	}
+	return runs
 }

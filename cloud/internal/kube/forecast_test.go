@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/tailcut/tailcut/internal/live"
+	"github.com/tailcut/tailcut/internal/promise"
 	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -86,5 +87,39 @@ func TestPlayGate(t *testing.T) {
 	}
 	if g.next = time.Now(); !g.enter() {
 		t.Error("nobody may play")
+	}
+}
+
+// A pool keeps the latest Jobs that came, those that have left too, so that plays foresee others like them.
+func TestPoolKeepsWhoCame(t *testing.T) {
+	p := newPool("pool")
+	how := rules{policy: "fifo", shared: true, limits: sched.DefaultLimits()}
+	newPolicy := func(string) (sched.Policy, error) { return policy.New("fifo", 1) }
+	visit := func(i int) *member {
+		uid, at := types.UID(fmt.Sprint("job", i)), epoch.Add(time.Duration(i)*time.Second)
+		e := &entry{
+			name: types.NamespacedName{Namespace: "ns", Name: string(uid)}, over: make(indexSet, 1+i),
+			want: settings{policy: "fifo", law: "exp:mean=10", completions: 1 + i, most: 1, start: at, deadline: at.Add(time.Minute)},
+		}
+		m, _, err := p.visit(uid, e, how, 1, newPolicy, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	for i := range 60 {
+		if visit(i); i%2 == 0 {
+			p.leave(types.UID(fmt.Sprint("job", i)), 0)
+		}
+	}
+	last := visit(59) // again, which is no arrival
+	came := last.run.state().Came
+	if len(came) != promise.MostCame {
+		t.Fatalf("%d Jobs came", len(came))
+	}
+	for i, c := range came {
+		if i > 0 && c.At-came[i-1].At != sched.Second || c.Spec.Stages[0].Tasks != 11+i || c.Spec.Deadline != 60*sched.Second || len(c.Known[0].Past) == 0 {
+			t.Errorf("%d: %+v", i, c)
+		}
 	}
 }

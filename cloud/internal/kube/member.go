@@ -57,12 +57,18 @@ func (m *member) spec(r *run) *sched.JobSpec {
 			m.tasks = append(m.tasks, i)
 		}
 	}
-	spec := &sched.JobSpec{Retries: maxForgiven, Stages: []sched.StageSpec{{Tasks: len(m.tasks), Mean: m.mean, SD: m.sd, Resumable: m.resumable}}}
+	spec := m.settings.spec(len(m.tasks), r.shared)
 	if !m.deadline.IsZero() {
 		spec.Deadline = max(1, r.instant(m.deadline))
 	}
-	if r.shared {
-		spec.MaxLive, spec.MaxAttempts = m.most, m.attempts
+	return spec
+}
+
+// spec is what the core is told of a Job of so many tasks, but for its deadline.
+func (s *settings) spec(tasks int, shared bool) *sched.JobSpec {
+	spec := &sched.JobSpec{Retries: maxForgiven, Stages: []sched.StageSpec{{Tasks: tasks, Mean: s.mean, SD: s.sd, Resumable: s.resumable}}}
+	if shared {
+		spec.MaxLive, spec.MaxAttempts = s.most, s.attempts
 	}
 	return spec
 }

@@ -29,6 +29,7 @@ type pool struct {
 	entries  map[types.UID]*entry
 	expected sets.Set[types.UID] // Jobs that have not come since the controller started: the past is theirs, too
 	latest   time.Time           // when one came
+	came     []arrived           // the latest, by their starts
 	slots    int64
 	active   int64                // what pods take that count
 	guests   map[types.UID]int64  // what pods take of Jobs that the core does not know any more
@@ -64,6 +65,7 @@ func (p *pool) shared() bool { return p.name != "" }
 func (p *pool) visit(uid types.UID, seen *entry, how rules, slots int64, newPolicy func(spec string) (sched.Policy, error), now time.Time) (m *member, wake []types.NamespacedName, err error) {
 	e := p.entries[uid]
 	if e == nil {
+		p.note(uid, seen)
 		e = &entry{name: seen.name}
 		p.entries[uid], p.latest = e, now
 		p.expected.Delete(uid)
@@ -95,6 +97,7 @@ func (p *pool) visit(uid types.UID, seen *entry, how rules, slots int64, newPoli
 		e.m.look(e.sights, e.over)
 		e.m.cut = e.cut
 	}
+	p.run.came = p.came
 	if err := p.run.step(now, p.seats()); err != nil {
 		p.run = nil // and the next one is made from what there is
 		return nil, wake, err

@@ -85,6 +85,7 @@ type run struct {
 	decides   string                                  // the policy, of several
 	turns     []PoolTurn                              // that are to come
 	forecast  forecast
+	came      []arrived // as the pool knows them
 }
 
 // fate is what became of an attempt. Only one whose fate is open can stand for an attempt of the core.
