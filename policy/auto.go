@@ -101,7 +101,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 	p.order.Observe(v, ev)
 	p.trust.observe(v, ev)
 	p.quiet.Observe(v, ev)
-	p.start.observe(ev)
+	p.start.observe(v, ev)
 	switch ev.Kind {
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)

@@ -27,6 +27,7 @@ type autoEye struct {
 	hope       [mostSeen]float64
 	bias, sd   float64 // of reports, see trust
 	crowded    bool    // there are more tasks than seen
+	starting   uint32  // tasks none of whose attempts has begun, as far as they were looked at
 	end        stageEnd
 }
 
@@ -44,6 +45,7 @@ type runner struct {
 	attempts int
 	fewer    []fewer    // of each attempt that may be ended
 	started  sched.Time // of the oldest
+	begun    bool       // one has begun
 	told     bool       // one has reported
 	first    bool       // the oldest is the first that the task has had
 }
@@ -102,15 +104,19 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	}
 	p.rate(v, st, &stage, sure, &cause, rest)
 	p.sift(v, st, sure*p.begun.chance(&p.redraw, cause[byChance]), start)
-	blind := p.blind(st, &stage)
+	blind, least := p.blind(st, &stage), math.Inf(1)
 	for i := range p.eye.seen {
 		x := &p.eye.seen[i]
-		if i >= many && (blind == 0 || x.attempts > 1) || v.AttemptRoom(x.id) == 0 {
+		if i >= many && (blind == 0 || x.attempts > 1) || v.AttemptRoom(x.id) == 0 || p.start.tooLate(&x.left.timeLeft, start) {
 			continue
 		}
 		price := 0.0
 		if i < many {
 			price = p.eye.bid(x.left, sure, late, start, &cause)
+			if p.start.apart { // a clone that starts late is worth most for the task that ends the stage
+				price = min(price, least)
+				least = price
+			}
 		}
 		if x.attempts == 1 {
 			price = max(price, blind)
@@ -236,11 +242,12 @@ func (p *auto) left(v *sched.View, stage *sched.Stage, a sched.AttemptID, to *ti
 // survey collects the running tasks of a stage that seem slowest, the one that lasts longest first.
 func (p *auto) survey(v *sched.View, st *autoStage, stage *sched.Stage) {
 	e := &p.eye
-	e.seen, e.crowded = e.seen[:0], false
+	e.seen, e.crowded, e.starting = e.seen[:0], false, 0
 	for t, ok := v.RunningTask(st.id, 0); ok; t, ok = v.RunningTask(st.id, t+1) {
 		x := runner{id: t}
 		p.glance(v, &x)
-		if x.attempts == 0 {
+		if !x.begun {
+			e.starting++
 			continue
 		}
 		if len(e.seen) == mostSeen {
@@ -270,11 +277,12 @@ func (p *auto) survey(v *sched.View, st *autoStage, stage *sched.Stage) {
 func (p *auto) glance(v *sched.View, x *runner) {
 	reported := math.Inf(1)
 	for a, runs := v.FirstAttempt(x.id); runs; a, runs = v.NextAttempt(a) {
+		x.attempts++
 		row := v.Attempt(a)
 		if row.Waiting {
 			continue
 		}
-		x.attempts++
+		x.begun = true
 		x.started, x.first = row.Started, row.Number == 0
 		if rem, ok := row.Remaining(v.Now()); ok {
 			reported = min(reported, max(rem, v.Now()-row.ProgressAt).Seconds())
@@ -354,6 +362,9 @@ func (p *auto) passed(v *sched.View, n int) {
 	e := &p.eye
 	oldest := n - 1
 	p.held.Drop(e.ids[oldest].Row())
+	if v.Rows().Waiting(e.ids[oldest-1]) {
+		return // what has not begun is ahead of nothing
+	}
 	if slices.IndexFunc(e.laws[:oldest], func(l timeLeft) bool { return l.mean() < e.laws[oldest].mean() }) < 0 {
 		return
 	}
@@ -362,15 +373,18 @@ func (p *auto) passed(v *sched.View, n int) {
 	e.fewer = append(e.fewer, fewer{attempt: e.ids[oldest], until: left.quantile(e.share), mean: left.mean(), ahead: ahead.Seconds()})
 }
 
-// laws finds what is left of each attempt of a task, the youngest first, and returns how many there are.
+// laws finds what is left of each attempt of a task, the youngest first, and returns how many there are. One that has
+// not begun counts as one that begins: else its task would get another clone while the first one waits.
 func (p *auto) laws(v *sched.View, stage *sched.Stage, t sched.TaskID) (n int) {
 	e := &p.eye
 	for a, runs := v.FirstAttempt(t); runs && n < mostLaws; a, runs = v.NextAttempt(a) {
-		if !v.Rows().Waiting(a) {
-			e.ids[n] = a
+		e.ids[n] = a
+		if v.Rows().Waiting(a) {
+			e.laws[n].set(&e.renewal)
+		} else {
 			p.left(v, stage, a, &e.laws[n])
-			n++
 		}
+		n++
 	}
 	return n
 }
@@ -393,12 +407,13 @@ func (p *auto) merge(n, without int) *timeLeft {
 	return left
 }
 
-// rest returns when the tasks of a stage are done that wait.
+// rest returns when the tasks of a stage are done that wait, for an attempt or for it to begin.
 func (p *auto) rest(stage *sched.Stage) float64 {
-	if stage.Pending == 0 {
+	waiting := stage.Pending + p.eye.starting
+	if waiting == 0 {
 		return 0
 	}
-	return p.eye.usual * (1 + float64(stage.Pending)/float64(max(1, stage.Live)))
+	return p.eye.usual * (1 + float64(waiting)/float64(max(1, stage.Live-p.eye.starting)))
 }
 
 // cause returns how likely each cause is for a slow task of the job.

@@ -12,27 +12,78 @@ import (
 // TestStarts: a constant time costs nothing, one that differs few times its deviation.
 func TestStarts(t *testing.T) {
 	var s starts
+	v := on(t, "auto", sched.NoLimits()).Core.View()
 	if got := s.cost(); got != 0 {
 		t.Errorf("before any start: %v", got)
 	}
-	s.observe(&sched.Event{Kind: sched.AttemptDone, Span: sched.Second / 1000})
+	s.observe(v, &sched.Event{Kind: sched.AttemptDone, Span: sched.Second / 1000})
 	if got := s.cost(); got < 0.03 || got > 0.04 {
 		t.Errorf("after one start: %v s, want what a busy machine does to a process", got)
 	}
 	s = starts{}
 	r := rand.New(rand.NewPCG(1, 46))
 	for range 2000 {
-		s.observe(&sched.Event{Kind: sched.AttemptDone, Span: 5 * sched.Second})
+		s.observe(v, &sched.Event{Kind: sched.AttemptDone, Span: 5 * sched.Second})
 	}
 	if got := s.cost(); got > 5e-3 {
 		t.Errorf("starts of 5 s each cost %v s", got)
 	}
 	s = starts{}
 	for range 20_000 {
-		s.observe(&sched.Event{Kind: sched.AttemptDone, Span: sched.FromSeconds(r.ExpFloat64())})
+		s.observe(v, &sched.Event{Kind: sched.AttemptDone, Span: sched.FromSeconds(r.ExpFloat64())})
 	}
 	if got := s.cost(); math.Abs(got/few-1) > 0.2 {
 		t.Errorf("starts of 1 s on average, exponential, cost %v s, want about %d", got, few)
+	}
+}
+
+// TestStartsApart: where durations are without the starts, a clone costs their mean, too.
+func TestStartsApart(t *testing.T) {
+	s := starts{apart: true}
+	s.n, s.sum, s.sqrs = 1, 2, 4
+	if got := s.cost(); got < 2+few*0.8 || got > 2+few {
+		t.Errorf("after one start: %v s, want 2 s and what whole seconds and late ends do", got)
+	}
+	s.n, s.sum, s.sqrs = 1e6, 2e6, 4e6
+	if got := s.cost(); math.Abs(got-2) > 0.01 {
+		t.Errorf("starts of 2 s each cost %v s", got)
+	}
+	soon, late := timeLeft{x: []float64{1, 60}, w: []float64{0.6, 0.4}}, timeLeft{x: []float64{1, 60}, w: []float64{0.4, 0.6}}
+	if !s.tooLate(&soon, s.cost()) || s.tooLate(&late, s.cost()) {
+		t.Error("a task that is likely to be done before its clone begins gets none, any other may have one")
+	}
+	if s.apart = false; s.cost() > 0.01 || s.tooLate(&soon, 60) {
+		t.Error("durations that have their starts in them cost the more")
+	}
+}
+
+// TestAutoCloneThatWaits: while a clone waits to begin, its task gets no other one, and its original goes on.
+func TestAutoCloneThatWaits(t *testing.T) {
+	w := on(t, "auto", sched.NoLimits())
+	w.Core.WaitToBegin()
+	w.Machines(30)
+	w.Submit(0, policytest.Tasks(20))
+	w.Waits = func(d *sched.Decision) sched.Time {
+		if d.Number > 0 {
+			return 60 * sched.Second
+		}
+		return sched.Second
+	}
+	w.Fate = func(d *sched.Decision) policytest.Fate {
+		f := policytest.Fate{Lasts: 10 * sched.Second, Starts: sched.Second}
+		if d.Task == 7 && d.Number == 0 {
+			f.Lasts *= 100
+		}
+		return f
+	}
+	w.Run()
+	if clones := w.Clones(); len(clones) != 1 {
+		t.Errorf("%d clones, want one, which waits", len(clones))
+	}
+	for _, d := range w.Orders {
+		if d.Kind == sched.Kill && d.At < 70*sched.Second {
+			t.Errorf("an attempt is ended at %v, when the clone has not begun", d.At)
+		}
 	}
 }
 

@@ -377,7 +377,7 @@ func (r *run) tell(a *attempt, at sched.Time) {
 	case s != nil && s.phase == succeeded:
 		a.fate = spent
 		r.vacate(a, at)
-		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptDone, Attempt: a.id})
+		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptDone, Attempt: a.id, Span: s.span()})
 	case a.of.over.has(a.index): // by another attempt, or for good: the core has nothing left to do either
 		r.vacate(a, at)
 		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptDone, Attempt: a.id})

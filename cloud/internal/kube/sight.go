@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/tailcut/tailcut/cloud/internal/podtemplate"
+	"github.com/tailcut/tailcut/sched"
 )
 
 // phase is how an attempt stands, as far as its pod shows.
@@ -40,7 +41,8 @@ type sight struct {
 	backsOff bool    // it ended without result, and not by the controller: its task's next attempt waits
 	clone    bool
 	node     string
-	begun    time.Time // zero if that is not known
+	made     time.Time // zero if that is not known
+	begun    time.Time // likewise
 	ended    time.Time // likewise
 	progress float64   // in [0, 1]
 	offset   int64     // that the progress can be gone on from; 0 if it cannot
@@ -78,7 +80,7 @@ func sightOf(job *batchv1.Job, pod *corev1.Pod) (s sight, ok bool) {
 	}
 	s = sight{
 		ref: ref{task, int(number)}, pod: pod, clone: podtemplate.IsClone(pod.Labels), node: pod.Spec.NodeName, live: !terminal(pod),
-		leaving: pod.DeletionTimestamp != nil, resumed: pod.Annotations[resumeAnnotation] != "",
+		leaving: pod.DeletionTimestamp != nil, resumed: pod.Annotations[resumeAnnotation] != "", made: pod.CreationTimestamp.Time,
 	}
 	s.progress, s.offset = progressOf(pod)
 	s.begun, s.ended = lifetime(pod)
@@ -206,4 +208,13 @@ func progressOf(pod *corev1.Pod) (progress float64, offset int64) {
 		offset = max(n, 0)
 	}
 	return min(max(x, 0), 1), offset
+}
+
+// span is what an attempt took before its work, 0 if that is not known: from the creation of its pod until its
+// containers started.
+func (s *sight) span() sched.Time {
+	if s.made.IsZero() || s.begun.IsZero() {
+		return 0
+	}
+	return max(0, sched.Time(s.begun.Sub(s.made)))
 }
