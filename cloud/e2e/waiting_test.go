@@ -13,7 +13,7 @@ func TestWaitingIsNotStraggling(t *testing.T) {
 	c := newCluster(t)
 	c.must(reporters, "apply", "-f", "-")
 	defer c.controller()()
-	for name, policy := range map[string]string{"wait-default": "default", "wait-spark3": "spark3", "wait-late": "late"} {
+	for name, policy := range map[string]string{"wait-default": "default", "wait-spark": "spark:quantile=0.5,multiplier=1.5,min_runtime=10s", "wait-spark3": "spark3", "wait-late": "late"} {
 		w := work{name: name, tasks: 60, parallelism: 60, policy: policy, takes: "4s", slow: 1}
 		start := time.Now()
 		c.begin(w)

@@ -28,11 +28,6 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// defaultPolicy is for Jobs that name none. Spark's own quantile, 0.9, is out of reach while a slow node holds more
-// than a tenth of the tasks; half of the tasks are done even if the slow node holds almost as many. Pods take seconds
-// to start and tell their times to the second, so a younger attempt is no straggler yet.
-const defaultPolicy = "spark:quantile=0.5,multiplier=1.5,min_runtime=10s"
-
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is main without the process: tests call it. The status is 0 when the controller was asked to stop, 2 for wrong
@@ -77,7 +72,7 @@ func newCommand(started *bool) *cobra.Command {
 	f.StringVar(&o.Namespace, "namespace", "", "reconcile the Jobs of this namespace only")
 	f.Float32Var(&o.QPS, "kube-api-qps", 100, "requests per second to the API server")
 	f.IntVar(&o.Burst, "kube-api-burst", 200, "burst of requests to the API server")
-	f.StringVar(&o.Policy, "policy", defaultPolicy, "default policy, for Jobs that name none; see 'tailcut policies'")
+	f.StringVar(&o.Policy, "policy", policy.Default, "default policy, for Jobs that name none; see 'tailcut policies'")
 	f.IntVar(&o.MaxClones, "max-clones", 100, "maximum number of concurrent clones of all Jobs")
 	f.IntVar(&o.NamespaceClones, "max-clones-per-namespace", 0, "maximum number of concurrent clones in one namespace (default: half of --max-clones; all of them with --namespace)")
 	f.Float64Var(&o.ClonesPerSecond, "clones-per-second", 10, "maximum rate of clone starts, over all Jobs")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/sched"
 )
 
 // nodes is a cluster that takes its time for all that is not a task's work: 1 to 2.5 s to start a pod, up to 3 s to tell
@@ -16,6 +17,7 @@ type nodes struct {
 	r     *rand.Rand
 	slow  time.Duration // how many times as long tasks take on the last node
 	takes time.Duration // by a task elsewhere
+	past  bool          // earlier runs have shown how long a task takes
 	told  bool          // tasks report their progress each second
 	pods  map[ref]*onePod
 }
@@ -143,7 +145,11 @@ func (n *nodes) run(t *testing.T, spec string, tasks, parallelism int) (flow tim
 		t.Fatal(err)
 	}
 	n.pods = map[ref]*onePod{}
-	r, m := alone(settings{policy: spec, completions: tasks, start: epoch}, p)
+	s := settings{policy: spec, completions: tasks, start: epoch}
+	if n.past {
+		s.mean, s.sd = sched.Time(n.takes), sched.Second/2
+	}
+	r, m := alone(s, p)
 	done := make(indexSet, tasks)
 	m.look(nil, done)
 	if err := r.join(m); err != nil {
@@ -180,28 +186,32 @@ func TestAutoKnowsStarts(t *testing.T) {
 		name               string
 		tasks, parallelism int
 		takes, slow        time.Duration
-		told               bool
+		told, past         bool
 		most               float64 // of the time under fifo
 		least, clones      float64
 	}{
-		{"equal", 60, 12, 3, 1, false, 1, 0, 0},
-		{"equal, with reports", 60, 12, 3, 1, true, 1, 0, 0},
-		{"equal, one wave", 12, 12, 4, 1, false, 1, 0, 0},
-		{"equal, one wave, with reports", 12, 12, 4, 1, true, 1, 0, 0},
-		{"equal, most wait for a node", 60, 60, 4, 1, false, 1.01, 0, 0.2},
-		{"equal, most wait for a node, with reports", 60, 60, 4, 1, true, 1, 0, 0},
-		{"slow node", 60, 12, 3, 10, false, 0.85, 1, 15},
-		{"slow node, with reports", 60, 12, 3, 10, true, 0.72, 1, 12},
-		{"slow node, two waves", 24, 12, 5, 10, false, 0.62, 3, 10},
-		{"slow node, two waves, with reports", 24, 12, 5, 10, true, 0.55, 3, 6},
-		{"slow node, longer tasks", 24, 12, 20, 10, false, 0.42, 3, 10},
-		{"slow node, longer tasks, with reports", 24, 12, 20, 10, true, 0.38, 3, 6},
+		{"equal", 60, 12, 3, 1, false, false, 1, 0, 0},
+		{"equal, with reports", 60, 12, 3, 1, true, false, 1, 0, 0},
+		{"equal, one wave", 12, 12, 4, 1, false, false, 1, 0, 0},
+		{"equal, one wave, with reports", 12, 12, 4, 1, true, false, 1, 0, 0},
+		{"equal, most wait for a node", 60, 60, 4, 1, false, false, 1.01, 0, 0.2},
+		{"equal, most wait for a node, with reports", 60, 60, 4, 1, true, false, 1, 0, 0},
+		{"equal, known from earlier runs", 60, 12, 3, 1, false, true, 1, 0, 0},
+		{"equal, one wave, known from earlier runs", 12, 12, 4, 1, false, true, 1, 0, 0},
+		{"equal, known from earlier runs, with reports", 24, 12, 5, 1, true, true, 1, 0, 0},
+		{"slow node, known from earlier runs", 12, 12, 4, 10, false, true, 0.8, 3, 6},
+		{"slow node", 60, 12, 3, 10, false, false, 0.85, 1, 15},
+		{"slow node, with reports", 60, 12, 3, 10, true, false, 0.72, 1, 12},
+		{"slow node, two waves", 24, 12, 5, 10, false, false, 0.62, 3, 10},
+		{"slow node, two waves, with reports", 24, 12, 5, 10, true, false, 0.55, 3, 6},
+		{"slow node, longer tasks", 24, 12, 20, 10, false, false, 0.42, 3, 10},
+		{"slow node, longer tasks, with reports", 24, 12, 20, 10, true, false, 0.38, 3, 6},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			flows, clones := map[string]float64{}, 0.0
 			for seed := range uint64(runs) {
 				for _, spec := range []string{"fifo", "auto"} {
-					n := &nodes{r: rand.New(rand.NewPCG(seed, 1)), slow: c.slow, takes: c.takes * time.Second, told: c.told}
+					n := &nodes{r: rand.New(rand.NewPCG(seed, 1)), slow: c.slow, takes: c.takes * time.Second, told: c.told, past: c.past}
 					flow, k := n.run(t, spec, c.tasks, c.parallelism)
 					flows[spec] += flow.Seconds() / runs
 					clones += float64(k) / runs
