@@ -81,8 +81,8 @@ func TestNewcomer(t *testing.T) {
 	c.eventually(time.Minute, "a Job that waits for slots", func() bool {
 		return strings.Contains(c.run("kubectl", "tailcut", "explain", "job/small"), "all 2 slots are taken")
 	})
-	c.says(c.run("kubectl", "tailcut", "pool"), "small", "2 slots", "srpt")
-	c.says(c.run("kubectl", "tailcut", "pool", "small"), "huge", "all 2 slots are taken, and srpt has given them to others")
+	c.says(c.run("kubectl", "tailcut", "pool"), "small", "2 slots", "auto")
+	c.says(c.run("kubectl", "tailcut", "pool", "small"), "huge", "all 2 slots are taken, and auto has given them to others")
 	c.must("", "delete", "job", "huge", "--cascade=foreground", "--timeout=2m")
 
 	c.run("helm", append([]string{"upgrade", "--set", "flags.policy=srew"}, install...)...)

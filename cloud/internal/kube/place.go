@@ -152,7 +152,7 @@ func (c *reconciler) slotPool(ctx context.Context, job *batchv1.Job, name string
 func (c *reconciler) rulesOf(sp *SlotPool) (rules, error) {
 	r := rules{policy: sp.Spec.Policy, shared: true, limits: sched.DefaultLimits()}
 	if r.policy == "" {
-		r.policy = defaultPoolPolicy
+		r.policy = DefaultPoolPolicy
 	}
 	unit, n := sp.Spec.capacity()
 	switch r.unit = unit; {

@@ -279,13 +279,16 @@ func flows(t *testing.T, policy string, sizes ...int32) time.Duration {
 	return sum / time.Duration(len(sizes))
 }
 
-// A pool under srpt serves small Jobs first, which fair shares and the order of arrival do not.
+// A pool under srpt serves small Jobs first, as it does by default, which fair shares and the order of arrival do not.
 func TestPoolOrdersBySize(t *testing.T) {
 	sizes := []int32{40, 20, 4, 4, 8}
-	srpt, fair, fifo := flows(t, "srpt", sizes...), flows(t, "fair", sizes...), flows(t, "fifo", sizes...)
-	t.Logf("mean completion: srpt %v, fair %v, fifo %v", srpt, fair, fifo)
-	if srpt > fair*8/10 || srpt > fifo*8/10 {
-		t.Errorf("srpt %v, fair %v, fifo %v", srpt, fair, fifo)
+	none, srpt, fair, fifo := flows(t, "", sizes...), flows(t, "srpt", sizes...), flows(t, "fair", sizes...), flows(t, "fifo", sizes...)
+	t.Logf("mean completion: without a policy %v, srpt %v, fair %v, fifo %v", none, srpt, fair, fifo)
+	if srpt > fair*8/10 || srpt > fifo*8/10 || none > srpt*21/20 {
+		t.Errorf("without a policy %v, srpt %v, fair %v, fifo %v", none, srpt, fair, fifo)
+	}
+	if DefaultPoolPolicy != policy.Default {
+		t.Errorf("the default of pools is %s, and that of everything else is %s", DefaultPoolPolicy, policy.Default)
 	}
 }
 

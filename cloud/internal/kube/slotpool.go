@@ -18,8 +18,8 @@ const (
 	PreemptAny        = "Any"
 )
 
-// defaultPoolPolicy is that of pools that name none: the Job with the least work left first.
-const defaultPoolPolicy = "srpt"
+// DefaultPoolPolicy is that of pools that name none: as everywhere, the Job with the least work left first, and clones.
+const DefaultPoolPolicy = "auto"
 
 // mostSlots bounds the memory that a pool can take.
 const mostSlots = 100_000

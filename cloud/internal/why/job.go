@@ -143,7 +143,7 @@ func capacity(sp *kube.SlotPool) string {
 
 // policyOf names the policy of a pool; of several the one that decides, too.
 func policyOf(sp *kube.SlotPool) string {
-	all := cmp.Or(sp.Spec.Policy, "srpt")
+	all := cmp.Or(sp.Spec.Policy, kube.DefaultPoolPolicy)
 	if n := len(sp.Status.Turns); n > 0 {
 		return fmt.Sprintf("%s (of %s)", sp.Status.Turns[n-1].Policy, all)
 	}

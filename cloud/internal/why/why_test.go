@@ -96,7 +96,7 @@ func TestExplain(t *testing.T) {
 		want  []string
 	}{
 		{"alone", facts{job: job(nil), pods: []corev1.Pod{pod("p", "1", "clone", nil)}}, []string{"runs under its own policy, the controller's default, for 5m.", "0 of 24 tasks are done. 1 pods run and 0 wait for their node or image; 1 of them are clones."}},
-		{"pool", facts{job: job(nil), named: "batch", pool: pool}, []string{"is in pool batch", "under srpt: 4 of 4 slots used, by 2 Jobs; 1 wait", "Tasks of the Job wait: all 4 slots are taken, and srpt has given them to others."}},
+		{"pool", facts{job: job(nil), named: "batch", pool: pool}, []string{"is in pool batch", "under auto: 4 of 4 slots used, by 2 Jobs; 1 wait", "Tasks of the Job wait: all 4 slots are taken, and srpt has given them to others."}},
 		{"several policies", facts{job: job(nil), named: "batch", pool: &kube.SlotPool{
 			Spec:   kube.SlotPoolSpec{Slots: 4, Policy: "fifo+srpt"},
 			Status: kube.SlotPoolStatus{Turns: []kube.PoolTurn{{Policy: "fifo"}, {Policy: "srpt"}}},
