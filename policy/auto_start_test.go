@@ -57,6 +57,17 @@ func TestStartsApart(t *testing.T) {
 	}
 }
 
+// oneSlow has the first attempt of task 7 last so many times as long as all others.
+func oneSlow(f policytest.Fate, times sched.Time) func(*sched.Decision) policytest.Fate {
+	return func(d *sched.Decision) policytest.Fate {
+		f := f
+		if d.Task == 7 && d.Number == 0 {
+			f.Lasts *= times
+		}
+		return f
+	}
+}
+
 // TestAutoCloneThatWaits: while a clone waits to begin, its task gets no other one, and its original goes on.
 func TestAutoCloneThatWaits(t *testing.T) {
 	w := on(t, "auto", sched.NoLimits())
@@ -69,13 +80,7 @@ func TestAutoCloneThatWaits(t *testing.T) {
 		}
 		return sched.Second
 	}
-	w.Fate = func(d *sched.Decision) policytest.Fate {
-		f := policytest.Fate{Lasts: 10 * sched.Second, Starts: sched.Second}
-		if d.Task == 7 && d.Number == 0 {
-			f.Lasts *= 100
-		}
-		return f
-	}
+	w.Fate = oneSlow(policytest.Fate{Lasts: 10 * sched.Second, Starts: sched.Second}, 100)
 	w.Run()
 	if clones := w.Clones(); len(clones) != 1 {
 		t.Errorf("%d clones, want one, which waits", len(clones))
@@ -138,13 +143,7 @@ func TestAutoClonesGoOn(t *testing.T) {
 		job := policytest.Tasks(20)
 		job.Stages[0].Resumable = resumable
 		w.Submit(0, job)
-		w.Fate = func(d *sched.Decision) policytest.Fate {
-			f := policytest.Fate{Lasts: 10 * sched.Second, Reports: sched.Second}
-			if d.Task == 7 && d.Number == 0 {
-				f.Lasts *= 10
-			}
-			return f
-		}
+		w.Fate = oneSlow(policytest.Fate{Lasts: 10 * sched.Second, Reports: sched.Second}, 10)
 		w.Run()
 		if len(w.Clones()) == 0 {
 			t.Fatal("the slow task is not cloned")

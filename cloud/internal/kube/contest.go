@@ -23,6 +23,10 @@ type PoolTurn struct {
 	Since  metav1.MicroTime `json:"since"`
 }
 
+func turnTo(policy string, now time.Time) PoolTurn {
+	return PoolTurn{policy, metav1.NewMicroTime(now.Truncate(time.Microsecond))}
+}
+
 // mostTurns bounds those that are kept. Older ones count for Jobs that have begun before them only.
 const mostTurns = 50
 
@@ -48,7 +52,7 @@ func (p *pool) compete(spec string, newPolicy func(spec string) (sched.Policy, e
 		p.turns = nil // of other policies
 	}
 	if len(p.turns) == 0 {
-		p.turns = []PoolTurn{{all[0], metav1.NewMicroTime(now.Truncate(time.Microsecond))}}
+		p.turns = []PoolTurn{turnTo(all[0], now)}
 	}
 	p.contest = &contest{spec: spec}
 	for _, one := range all {
@@ -84,7 +88,7 @@ func (p *pool) hear(now time.Time) {
 	default:
 		return
 	}
-	t := PoolTurn{k.Members[k.Now].Spec, metav1.NewMicroTime(now.Truncate(time.Microsecond))}
+	t := turnTo(k.Members[k.Now].Spec, now)
 	if p.turns = append(p.turns, t); len(p.turns) > mostTurns {
 		p.turns = slices.Delete(p.turns, 0, 1)
 	}
@@ -96,17 +100,19 @@ func (p *pool) hear(now time.Time) {
 // contend has the policies of a pool play the rest, if it is time for that.
 func (c *reconciler) contend(p *pool, now time.Time) {
 	k := p.contest
-	if k == nil || p.run == nil || k.playing != nil || now.Before(k.next) {
+	if k == nil || p.run == nil || k.playing != nil || now.Before(k.next) || !c.plays.enter() {
 		return
 	}
+	k.next = now.Add(portfolio.Every) // also where there is too much to play: to count it takes time
 	tasks := 0
 	for _, m := range p.run.members {
 		tasks += len(m.tasks)
 	}
-	if tasks > mostPlayed || !c.plays.enter() {
+	if tasks > mostPlayed {
+		c.plays.leave(time.Now())
 		return
 	}
-	k.playing, k.next = make(chan *portfolio.Verdict, 1), now.Add(portfolio.Every)
+	k.playing = make(chan *portfolio.Verdict, 1)
 	go c.plays.judge(k.Portfolio, p.run.state(), k.playing)
 }
 
