@@ -21,7 +21,7 @@ func TestBracketHoldsTheSample(t *testing.T) {
 		"two heights": func(rng *rand.Rand) float64 { return 1 + 1e6*float64(rng.IntN(2)) + rng.Float64() },
 	} {
 		rng := rand.New(rand.NewPCG(1, 2))
-		for _, size := range []int{30, 200} {
+		for _, size := range []int{30, 100} {
 			values := make([]float64, size)
 			for i := range values {
 				values[i] = draw(rng)

@@ -1,4 +1,4 @@
-//go:build invariants || race || long
+//go:build long
 
 package policytest
 

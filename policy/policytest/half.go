@@ -1,0 +1,5 @@
+//go:build (invariants || race) && !long
+
+package policytest
+
+const fewer = 2
