@@ -13,8 +13,9 @@ import (
 )
 
 var (
-	chaosFor  = flag.Duration("chaos-for", 3*time.Minute, "how long TestChaosPools hurts the cluster")
-	chaosSeed = flag.Uint64("chaos-seed", 1, "of what befalls TestChaosPools")
+	chaosFor    = flag.Duration("chaos-for", 3*time.Minute, "how long TestChaosPools hurts the cluster")
+	chaosSeed   = flag.Uint64("chaos-seed", 1, "of what befalls TestChaosPools")
+	chaosPolicy = flag.String("chaos-policy", "auto", "of the pool that TestChaosPools hurts")
 )
 
 // chaosSlots are those of the pool that TestChaosPools hurts.
@@ -29,7 +30,7 @@ func TestChaosPools(t *testing.T) {
 	}
 	c := newCluster(t)
 	c.definePools()
-	c.must("apiVersion: tailcut.dev/v1alpha1\nkind: SlotPool\nmetadata: {name: chaos}\nspec: {slots: "+fmt.Sprint(chaosSlots)+", policy: srpt, maxWait: 2m}\n", "apply", "-f", "-")
+	c.must("apiVersion: tailcut.dev/v1alpha1\nkind: SlotPool\nmetadata: {name: chaos}\nspec: {slots: "+fmt.Sprint(chaosSlots)+", policy: "+*chaosPolicy+", maxWait: 2m}\n", "apply", "-f", "-")
 	h := &havoc{cluster: c, random: rand.New(rand.NewPCG(*chaosSeed, 2)), down: map[string]time.Time{}, blows: map[string]int{}}
 	h.stop = c.controller()
 	defer func() { h.stop() }()
@@ -87,8 +88,16 @@ func (h *havoc) job() {
 	h.jobs = append(h.jobs, w)
 }
 
-// mend starts what has been down long enough.
+// chaosServers are those that are killed. Some end by themselves when they find no API server.
+var chaosServers = []string{"apiserver", "etcd", "scheduler", "kcm"}
+
+// mend starts what has been down long enough, and what has ended by itself.
 func (h *havoc) mend(now time.Time) {
+	for _, name := range chaosServers {
+		if _, down := h.down[name]; !down {
+			h.script("revive", name)
+		}
+	}
 	for name, until := range h.down {
 		if now.After(until) {
 			h.start(name)
@@ -99,7 +108,7 @@ func (h *havoc) mend(now time.Time) {
 
 // strike hurts one part. One node, and one of the servers, is down at a time.
 func (h *havoc) strike(now time.Time) {
-	servers, nodes := []string{"apiserver", "etcd", "scheduler", "kcm"}, []string{"node-11", "node-12", "node-13"}
+	nodes := []string{"node-11", "node-12", "node-13"}
 	fell := func(some []string, most time.Duration) string {
 		if slices.ContainsFunc(some, func(name string) bool { _, is := h.down[name]; return is }) {
 			return ""
@@ -120,7 +129,7 @@ func (h *havoc) strike(now time.Time) {
 	case n < 14 && len(h.jobs) > 2:
 		blow = h.deleteJob()
 	case n < 17:
-		blow = fell(servers, 8*time.Second)
+		blow = fell(chaosServers, 8*time.Second)
 	default:
 		blow = fell(nodes, 25*time.Second)
 	}

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -25,17 +26,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kueue installs Kueue and runs its manager with these feature gates until stop is called.
-func (c *cluster) kueue(gates string) (stop func()) {
+// kueue installs Kueue and runs its manager with these feature gates, for these kinds of Jobs, until stop is called.
+func (c *cluster) kueue(gates string, kinds ...string) (stop func()) {
 	c.t.Helper()
-	end := c.operator("kueue", `apiVersion: config.kueue.x-k8s.io/v1beta2
+	end := c.operator("kueue", c.t.TempDir(), `apiVersion: config.kueue.x-k8s.io/v1beta2
 kind: Configuration
 namespace: kueue-system
 health: {healthProbeBindAddress: "127.0.0.1:18081"}
 metrics: {bindAddress: "127.0.0.1:18443"}
 leaderElection: {leaderElect: false}
 clientConnection: {qps: 500, burst: 1000}
-integrations: {frameworks: [batch/job]}
+integrations: {frameworks: [`+strings.Join(kinds, ", ")+`]}
 `, "--feature-gates", strings.Trim("VisibilityOnDemand=false,"+gates, ","), "--zap-log-level=2")
 	c.eventually(5*time.Minute, "a queue that Kueue has taken", func() bool {
 		_, err := c.kubectl(queues("1", "Never"), "apply", "-f", "-")
@@ -48,13 +49,13 @@ integrations: {frameworks: [batch/job]}
 	}
 }
 
-// operator installs another project's controller with its own chart, and runs it beside the cluster until stop is called.
-// Without its binary the test is skipped.
+// operator installs another project's controller with its own chart, and runs it beside the cluster until stop is called,
+// with its certificate in a folder. Without its binary the test is skipped.
 //
 // The API server calls its webhooks at the address of their Service, where the program listens. It makes its own
 // certificate, and the test puts it where a kubelet would. Of what the chart has, the Deployment is left out, and so is
 // what needs an API server of its own, such as Kueue's list of who waits at which place.
-func (c *cluster) operator(name, config string, args ...string) (stop func()) {
+func (c *cluster) operator(name, certs, config string, args ...string) (stop func()) {
 	c.t.Helper()
 	for _, need := range []string{name, name + "-chart"} {
 		if _, err := os.Stat(filepath.Join(c.bin, need)); err != nil {
@@ -74,10 +75,9 @@ func (c *cluster) operator(name, config string, args ...string) (stop func()) {
 		}
 	}
 	c.must(manifests.String(), "apply", "--server-side", "-f", "-")
-	dir := c.t.TempDir()
 	config += fmt.Sprintf("webhook: {host: %s, port: 443, certDir: %s}\ninternalCertManagement: {enable: true, webhookServiceName: %s, webhookSecretName: %s}\n",
-		c.must("", "get", "service", "-n", namespace, service, "-o", "jsonpath={.spec.clusterIP}"), dir, service, secret)
-	file := filepath.Join(dir, "config.yaml")
+		c.must("", "get", "service", "-n", namespace, service, "-o", "jsonpath={.spec.clusterIP}"), certs, service, secret)
+	file := filepath.Join(c.t.TempDir(), "config.yaml")
 	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
 		c.t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func (c *cluster) operator(name, config string, args ...string) (stop func()) {
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-	c.mount(namespace, secret, dir)
+	c.mount(namespace, secret, certs)
 	return func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // killed
@@ -101,14 +101,19 @@ func (c *cluster) operator(name, config string, args ...string) (stop func()) {
 	}
 }
 
-// mount puts the files of a Secret into a folder as soon as it has some.
+// mount puts the files of a Secret into a folder as soon as it has some: each whole or not at all, and the certificate last, for that is what operators
+// wait for.
 func (c *cluster) mount(namespace, name, dir string) {
 	c.t.Helper()
 	c.eventually(2*time.Minute, "a certificate", func() bool {
 		secret := &corev1.Secret{}
 		c.get(secret, "secret", "-n", namespace, name)
-		for file, data := range secret.Data {
-			if err := os.WriteFile(filepath.Join(dir, file), data, 0o600); err != nil {
+		for _, file := range []string{"ca.crt", "ca.key", "tls.key", "tls.crt"} {
+			fresh := filepath.Join(dir, "."+file)
+			if len(secret.Data[file]) == 0 {
+				continue
+			}
+			if err := errors.Join(os.WriteFile(fresh, secret.Data[file], 0o600), os.Rename(fresh, filepath.Join(dir, file))); err != nil {
 				c.t.Fatal(err)
 			}
 		}
@@ -217,7 +222,7 @@ const (
 func TestKueue(t *testing.T) {
 	c := newCluster(t)
 	c.must(reporters, "apply", "-f", "-")
-	defer c.kueue("PriorityBoost=true," + *kueueGates)()
+	defer c.kueue("PriorityBoost=true,"+*kueueGates, "batch/job")()
 	c.must("", "create", "namespace", "kept")
 	defer c.must("", "delete", "namespace", "kept", "--wait=false")
 	defer c.controller("--kueue-boost=srpt", "--history-namespace=kept")()
@@ -434,4 +439,14 @@ func (c *cluster) kueueCronJob() {
 	c.wait("kueue-cron-again", "complete", 3*time.Minute)
 	c.must("", "delete", "cronjob", "kueue-cron", "--cascade=foreground", "--timeout=3m")
 	c.must("", "delete", "job", first, "kueue-cron-again", "--cascade=foreground", "--ignore-not-found", "--timeout=3m")
+}
+
+// TestBeside with Kueue as another, whose quota is what twelve pods request: it admits whole Jobs in the order in which they come, passing those that do
+// not fit.
+func TestBesideKueue(t *testing.T) {
+	c := newCluster(t)
+	c.must(reporters, "apply", "-f", "-")
+	defer c.kueue("", "batch/job")()
+	c.must(queues("6", "Never"), "apply", "-f", "-")
+	c.besideRounds([]manager{{name: "Kubernetes alone"}, {name: "Kueue alone", queue: "nightly"}})
 }
