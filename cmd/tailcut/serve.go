@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tailcut/tailcut/internal/door"
 	"github.com/tailcut/tailcut/internal/grammar"
 	web "github.com/tailcut/tailcut/internal/page"
 	"github.com/tailcut/tailcut/internal/past"
@@ -189,7 +190,7 @@ func (f *serveFlags) places(cfg *serve.Config) (err error) {
 	if cfg.Listen == "" {
 		return nil
 	}
-	if err := serve.CheckListen(cfg.Listen); err != nil {
+	if err := door.CheckListen(cfg.Listen); err != nil {
 		return wrongFlag("listen", err)
 	}
 	return nil

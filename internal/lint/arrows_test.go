@@ -45,7 +45,8 @@ const arrows = `
 	internal/live/remote -> internal/live internal/jobfile sched
 	internal/run         -> internal/hindsight internal/notify internal/past internal/promise internal/audit internal/live internal/live/proc internal/live/remote internal/inputs internal/jobfile internal/mapreduce internal/outlook internal/grammar internal/results internal/show laws plan policy sched sim trace internal/disk
 	internal/timeline    -> internal/live sched trace
-	internal/serve       -> internal/grammar internal/jobfile internal/live internal/live/proc internal/mapreduce internal/past internal/portfolio internal/promise internal/whatif internal/results internal/run internal/timeline policy sched trace internal/disk
+	internal/door        ->
+	internal/serve       -> internal/door internal/grammar internal/jobfile internal/live internal/live/proc internal/mapreduce internal/past internal/portfolio internal/promise internal/whatif internal/results internal/run internal/timeline policy sched trace internal/disk
 	internal/past        -> internal/live internal/live/remote internal/promise sched
 	internal/promise     -> laws sched
 	internal/portfolio   -> internal/promise laws policy sched

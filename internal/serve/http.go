@@ -2,13 +2,10 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -19,23 +16,19 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/tailcut/tailcut/internal/door"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/trace"
 )
 
 // What one client can take of the server, and all of them.
 const (
-	mostConnections = 2048     // of each listener, so that who knocks at one keeps nobody from the other
-	mostListeners   = 64       // to all that changes
-	mostWatchers    = 1024     // of jobs, and as many of tasks
-	mostHeader      = 32 << 10 // bytes
-	mostBody        = 64 << 20 // bytes of a body
-	mostBodies      = 192 << 20
-	smallBody       = 256 << 10        // bytes of one that waits for no other
-	headerTime      = 5 * time.Second  // to send the header of a request
-	bodyTime        = time.Minute      // to send the body
-	answerTime      = 30 * time.Second // to take the answer
-	idleTime        = 30 * time.Second // between two requests of a connection
+	mostListeners = 64       // to all that changes
+	mostWatchers  = 1024     // of jobs, and as many of tasks
+	mostBody      = 64 << 20 // bytes of a body
+	mostBodies    = 192 << 20
+	smallBody     = 256 << 10        // bytes of one that waits for no other
+	answerTime    = 30 * time.Second // to take the answer
 )
 
 // front is what stands between sockets and the server: bounds, and the form of requests and answers.
@@ -74,37 +67,6 @@ func newFront(s *Server, all []route, page http.Handler) *front {
 	return f
 }
 
-// listen serves the connections of a listener, which door guards, until ctx is done. Then requests under way have a
-// second to end.
-func (f *front) listen(ctx context.Context, l net.Listener, door func(http.Handler) http.Handler) error {
-	visitors := newVisitors(l, mostConnections)
-	server := &http.Server{
-		Handler: hurried(door(f.mux)), ConnState: visitors.notes, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: mostHeader,
-		BaseContext: func(net.Listener) context.Context { return ctx },
-		ErrorLog:    log.New(io.Discard, "", 0), // of clients that break off
-	}
-	stop := context.AfterFunc(ctx, func() {
-		end, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		if server.Shutdown(end) != nil {
-			server.Close()
-		}
-	})
-	defer stop()
-	if err := server.Serve(visitors); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
-}
-
-// hurried gives every request some time to be read, also where nobody wants its body.
-func hurried(inside http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
-		inside.ServeHTTP(w, r)
-	})
-}
-
 // serve answers one request of a route.
 func (f *front) serve(r *route, w http.ResponseWriter, req *http.Request) {
 	control := http.NewResponseController(w)
@@ -134,7 +96,7 @@ func (f *front) serve(r *route, w http.ResponseWriter, req *http.Request) {
 		answerProblem(w, problemOf(err))
 		return
 	}
-	answerJSON(w, http.StatusOK, "application/json", answer)
+	door.Answer(w, http.StatusOK, "application/json", answer)
 }
 
 // read reads and checks a request. What is returned has to be called when the request is over.
@@ -162,7 +124,7 @@ func (f *front) read(r *route, w http.ResponseWriter, req *http.Request) (c *cal
 		size = mostBody
 	}
 	if size > smallBody {
-		wait, cancel := context.WithTimeout(req.Context(), bodyTime)
+		wait, cancel := context.WithTimeout(req.Context(), door.BodyTime)
 		defer cancel()
 		if err := f.bodies.Acquire(wait, size+1); err != nil {
 			return nil, release, problem(http.StatusServiceUnavailable, "too many large requests at once; try again")
@@ -255,17 +217,5 @@ func problemOf(err error) *Problem {
 }
 
 func answerProblem(w http.ResponseWriter, p *Problem) {
-	answerJSON(w, p.Status, "application/problem+json", p)
-}
-
-func answerJSON(w http.ResponseWriter, status int, kind string, answer any) {
-	text, err := json.Marshal(answer)
-	if err != nil {
-		status, text = http.StatusInternalServerError, []byte(`{"title":"Internal Server Error","status":500}`)
-	}
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n'))
+	door.Answer(w, p.Status, door.ProblemType, p)
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tailcut/tailcut/internal/door"
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/past"
 	"github.com/tailcut/tailcut/internal/run"
@@ -215,11 +216,11 @@ func (s *Server) listen() error {
 		if err != nil {
 			return err
 		}
-		l, err := listenTCP(s.cfg.Listen)
+		l, err := door.Listen(s.cfg.Listen)
 		if err != nil {
 			return err
 		}
-		s.sockets = append(s.sockets, socket{l, tokenDoor(token, l.Addr())})
+		s.sockets = append(s.sockets, socket{l, door.Token(token, tokenFound, l.Addr())})
 	}
 	return nil
 }
@@ -250,7 +251,7 @@ func (s *Server) Run(ctx context.Context) error {
 	failed := make(chan error, len(s.sockets))
 	for _, l := range s.sockets {
 		all.Go(func() {
-			if err := front.listen(ctx, l, l.door); err != nil {
+			if err := door.Serve(ctx, l, l.door(front.mux)); err != nil {
 				failed <- err
 				stop()
 			}

@@ -1,4 +1,7 @@
-package serve
+// Package door lets programs and browsers of this machine's user in to an HTTP server, and nobody else: who brings the
+// token (door.go), how many at once and for how long (visitors.go, serve.go), and the form of answers (answer.go). It
+// knows nothing of what is inside.
+package door
 
 import (
 	"crypto/hmac"
@@ -6,21 +9,18 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 )
 
 // Over TCP everybody on the machine can knock, and any page that a browser shows. So only loopback addresses are
-// listened on, each request has to bring the token of a file that the owner alone can read, and one that a browser
+// listened on, each request has to bring a token that only the owner can read, and one that a browser
 // sends has to come from the server's own page: a name that an attacker lets point to 127.0.0.1 is no name of this
 // server, and another site's form is of another origin.
 
@@ -61,61 +61,32 @@ func CheckListen(address string) error {
 	return nil
 }
 
-// listenTCP listens on a loopback address.
-func listenTCP(address string) (net.Listener, error) {
+// Listen listens on a loopback address.
+func Listen(address string) (net.Listener, error) {
 	if err := CheckListen(address); err != nil {
 		return nil, err
 	}
 	return net.Listen("tcp", address)
 }
 
-// readToken returns the token of a file, which it makes if there is none.
-func readToken(path string) (string, error) {
-	text, err := os.ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		token := rand.Text() + rand.Text()
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err != nil {
-			return "", err
-		}
-		_, err = f.WriteString(token + "\n")
-		return token, errors.Join(err, f.Close())
-	case err != nil:
-		return "", err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("%s: others can read the token; make a new one: rm %s", path, path)
-	}
-	token := strings.TrimSpace(string(text))
-	if len(token) < 20 {
-		return "", fmt.Errorf("%s: expected a token of at least 20 letters; make a new one: rm %s", path, path)
-	}
-	return token, nil
-}
+// NewToken returns a token that nobody guesses.
+func NewToken() string { return rand.Text() + rand.Text() }
 
-// open is the door of a socket that only the owner can open.
-func open(inside http.Handler) http.Handler { return inside }
-
-// tokenDoor lets those in who bring the token.
-func tokenDoor(token string, address net.Addr) func(http.Handler) http.Handler {
+// Token is the door of a server at an address, which lets those in who bring the token. found says where they find it.
+func Token(token, found string, address net.Addr) func(http.Handler) http.Handler {
 	name := cookieName(address)
 	return func(inside http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch {
 			case !isHost(r.Host, address):
-				turnAway(w, problem(http.StatusMisdirectedRequest, "this server is not called %.100q", r.Host))
+				turnAway(w, http.StatusMisdirectedRequest, "this server is not called %.100q", r.Host)
 			case !sameOrigin(r):
-				turnAway(w, problem(http.StatusForbidden, "pages of other origins may not ask this server"))
+				turnAway(w, http.StatusForbidden, "pages of other origins may not ask this server")
 			case r.Method == http.MethodGet && r.URL.Path == "/login":
 				login(w, r, name, token)
 			case !brings(r, name, token):
 				w.Header().Set("WWW-Authenticate", "Bearer")
-				turnAway(w, problem(http.StatusUnauthorized, "expected the token of the server, from its folder: in $TAILCUT_TOKEN, as Authorization: Bearer TOKEN, or in a browser once by /login?token=TOKEN"))
+				turnAway(w, http.StatusUnauthorized, "expected the token of the server, %s, as Authorization: Bearer TOKEN, or in a browser once by /login?token=TOKEN", found)
 			default:
 				inside.ServeHTTP(w, r)
 			}
@@ -124,10 +95,10 @@ func tokenDoor(token string, address net.Addr) func(http.Handler) http.Handler {
 }
 
 // turnAway answers somebody who may not come in, and ends the connection: what else he sends is not waited for.
-func turnAway(w http.ResponseWriter, p *Problem) {
+func turnAway(w http.ResponseWriter, status int, format string, args ...any) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second / 2))
 	w.Header().Set("Connection", "close")
-	answerProblem(w, p)
+	Refuse(w, status, format, args...)
 }
 
 // isHost tells whether a name stands for the address that is listened on.
@@ -172,7 +143,7 @@ func same(a, b string) bool {
 // login gives a browser a session for the token, and takes the token out of the address bar.
 func login(w http.ResponseWriter, r *http.Request, name, token string) {
 	if !same(r.URL.Query().Get("token"), token) {
-		turnAway(w, problem(http.StatusUnauthorized, "this is not the token of the server"))
+		turnAway(w, http.StatusUnauthorized, "this is not the token of the server")
 		return
 	}
 	until := time.Now().Add(sessionTime)
