@@ -1,6 +1,9 @@
 package e2e
 
 import (
+	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,18 +15,60 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// run returns what a program prints that finds the cluster and its plugins as a user's does.
-func (c *cluster) run(name string, args ...string) string {
+// command is a program that finds the cluster and its plugins as a user's does.
+func (c *cluster) command(name string, args ...string) *exec.Cmd {
 	c.t.Helper()
 	cmd := exec.Command(filepath.Join(c.bin, name), args...)
 	home := c.t.TempDir()
 	cmd.Env = append(os.Environ(), "PATH="+c.bin+":"+os.Getenv("PATH"), "KUBECONFIG="+c.kubeconfig(), "HOME="+home,
 		"XDG_CACHE_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_DATA_HOME="+home)
-	out, err := cmd.CombinedOutput()
+	return cmd
+}
+
+// run returns what such a program prints.
+func (c *cluster) run(name string, args ...string) string {
+	c.t.Helper()
+	out, err := c.command(name, args...).CombinedOutput()
 	if err != nil {
 		c.t.Fatalf("%s %s: %v: %s", name, strings.Join(args, " "), err, out)
 	}
 	return string(out)
+}
+
+// board returns what the page of the plugin is answered, which Ctrl-C ends.
+func (c *cluster) board() string {
+	c.t.Helper()
+	cmd := c.command("kubectl", "tailcut", "page")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	address := ""
+	if _, err := fmt.Fscanln(out, &address); err != nil {
+		c.t.Errorf("no address: %v", err)
+	}
+	base, token, _ := strings.Cut(address, "/login?token=")
+	text := ""
+	if req, err := http.NewRequest("GET", base+"/v1/pools", nil); err != nil {
+		c.t.Error(err)
+	} else {
+		req.Header.Set("Authorization", "Bearer "+token)
+		if answer, err := http.DefaultClient.Do(req); err != nil {
+			c.t.Error(err)
+		} else {
+			all, _ := io.ReadAll(answer.Body)
+			text = string(all)
+			answer.Body.Close()
+		}
+	}
+	_ = cmd.Process.Signal(os.Interrupt)
+	if err := cmd.Wait(); err != nil {
+		c.t.Errorf("the page ended with %v", err)
+	}
+	return text
 }
 
 // says fails unless a text contains others.
@@ -83,6 +128,7 @@ func TestNewcomer(t *testing.T) {
 	})
 	c.says(c.run("kubectl", "tailcut", "pool"), "small", "2 slots", "auto")
 	c.says(c.run("kubectl", "tailcut", "pool", "small"), "huge", "all 2 slots are taken, and auto has given them to others")
+	c.says(c.board(), `"name":"small"`, "of 2 slots", `"name":"huge"`, "all 2 slots are taken, and auto has given them to others")
 	c.must("", "delete", "job", "huge", "--cascade=foreground", "--timeout=2m")
 
 	c.run("helm", append([]string{"upgrade", "--set", "flags.policy=srew"}, install...)...)

@@ -88,7 +88,7 @@ internal/contest     ->
 	cloud/chart ->
 	cloud/internal/podtemplate ->
 	cloud/internal/kube  -> internal/live internal/portfolio internal/promise cloud/internal/podtemplate sched
-	cloud/internal/why   -> cloud/internal/kube cloud/internal/podtemplate
+	cloud/internal/why   -> cloud/internal/kube cloud/internal/podtemplate internal/door internal/page
 	cloud/internal/store -> internal/live internal/jobfile sched internal/mapreduce internal/strides
 	cloud/internal/pods  -> internal/jobfile internal/live cloud/internal/store cloud/internal/podtemplate sched
 

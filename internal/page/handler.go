@@ -8,14 +8,14 @@ import (
 	"path"
 )
 
-// served are the files of the server's page, by their paths.
-var served = func() map[string]string {
-	all := map[string]string{"/": "index.html"}
-	for _, name := range []string{"style.css", "store.js", "timeline.js", "hands.js", "tables.js", "plot.js", "client.js", "sections.js", "live.js"} {
+// served are the files of a page, by their paths.
+func served(index string, assets ...string) map[string]string {
+	all := map[string]string{"/": index}
+	for _, name := range append(assets, "style.css") {
 		all["/assets/"+name] = name
 	}
 	return all
-}()
+}
 
 // kinds are the media types of files.
 var kinds = map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
@@ -26,8 +26,18 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; con
 
 // Handler serves the page of a server, which asks that server's /v1 for all that it shows.
 func Handler() http.Handler {
+	return handler(served("index.html", "make.js", "store.js", "timeline.js", "hands.js", "tables.js", "plot.js", "client.js", "parts.js", "sections.js", "live.js"))
+}
+
+// Pools serves the page of the pools of a cluster, which asks /v1/pools of its own server for all that it shows.
+func Pools() http.Handler {
+	return handler(served("pools.html", "make.js", "tables.js", "client.js", "parts.js", "pools.js"))
+}
+
+// handler serves the files of a page, and nothing else.
+func handler(files map[string]string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name, ok := served[r.URL.Path]
+		name, ok := files[r.URL.Path]
 		if !ok {
 			http.NotFound(w, r)
 			return

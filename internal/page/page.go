@@ -27,7 +27,7 @@ type Report struct {
 }
 
 // reportScripts are the scripts of a report, in the order in which they need each other.
-var reportScripts = []string{"store.js", "timeline.js", "hands.js", "tables.js", "report.js"}
+var reportScripts = []string{"make.js", "store.js", "timeline.js", "hands.js", "tables.js", "report.js"}
 
 // WriteHTML writes the report. Nothing in it comes from elsewhere, and its policy lets nothing run but its own scripts.
 func (r *Report) WriteHTML(w io.Writer) error {

@@ -1,5 +1,5 @@
 // Command kubectl-tailcut is the plugin that kubectl runs as kubectl tailcut: it says why the pods of Jobs that Tailcut
-// runs run or wait.
+// runs run or wait, and shows pools in a browser.
 package main
 
 import (
@@ -42,7 +42,7 @@ func newCommand(started *bool) *cobra.Command {
 	root := &cobra.Command{
 		Use: "kubectl-tailcut", Short: "Say why the pods of Jobs that Tailcut runs run or wait",
 		Annotations:  map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl tailcut"},
-		Example:      "  kubectl tailcut explain job report\n  kubectl tailcut why report-7-x2k9p\n  kubectl tailcut pool batch",
+		Example:      "  kubectl tailcut explain job report\n  kubectl tailcut why report-7-x2k9p\n  kubectl tailcut pool batch\n  kubectl tailcut page",
 		SilenceUsage: true, SilenceErrors: true, Version: version.Line("kubectl-tailcut"),
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
@@ -50,10 +50,11 @@ func newCommand(started *bool) *cobra.Command {
 	f.StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig file of the cluster (default: $KUBECONFIG, or ~/.kube/config)")
 	f.StringVar(&at, "context", "", "context of the kubeconfig file (default: its current one)")
 	f.StringVarP(&namespace, "namespace", "n", "", "namespace of the Job or pod (default: the context's)")
+	connect := func() (*why.Cluster, error) { return why.Connect(kubeconfig, at, namespace) }
 	ask := func(what func(*why.Cluster, context.Context, []string) ([]string, error)) func(*cobra.Command, []string) error {
 		return func(cmd *cobra.Command, args []string) error {
 			*started = true
-			c, err := why.Connect(kubeconfig, at, namespace)
+			c, err := connect()
 			if err != nil {
 				return err
 			}
@@ -78,7 +79,7 @@ func newCommand(started *bool) *cobra.Command {
 			rows, err := c.Pools(ctx, strings.Join(args, ""))
 			return aligned(rows), err
 		}),
-	}, manual.NewCommand(nil))
+	}, newPage(started, connect), manual.NewCommand(nil))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

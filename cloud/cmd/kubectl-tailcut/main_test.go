@@ -19,6 +19,11 @@ func TestUsage(t *testing.T) {
 		{"explain report", "", "expected job NAME", 2},
 		{"explain job", "", "expected job NAME", 2},
 		{"why p --kubeconfig testdata/none", "", "testdata/none", 1},
+		{"page --help", "any that is free", "", 0},
+		{"page --listen 0.0.0.0:80", "", "--listen: expected a loopback address and a port such as 127.0.0.1:8080, not \"0.0.0.0:80\"", 2},
+		{"page --listen localhost", "", "expected a loopback address", 2},
+		{"page batch", "", "batch", 2},
+		{"page --kubeconfig testdata/none", "", "testdata/none", 1},
 		{"explain job/report --kubeconfig testdata/none", "", "testdata/none", 1},
 	} {
 		var out, err strings.Builder

@@ -23,6 +23,7 @@ import (
 type Cluster struct {
 	api       client.Reader
 	namespace string
+	context   string // of the kubeconfig file
 }
 
 // Connect finds the cluster as kubectl does: by the file, or else by the environment, and by a context and a namespace
@@ -46,7 +47,17 @@ func Connect(kubeconfig, at, namespace string) (*Cluster, error) {
 		return nil, err
 	}
 	api, err := client.New(config, client.Options{Scheme: scheme})
-	return &Cluster{api, namespace}, err
+	if err != nil {
+		return nil, err
+	}
+	if at == "" {
+		raw, err := loader.RawConfig()
+		if err != nil {
+			return nil, err
+		}
+		at = raw.CurrentContext
+	}
+	return &Cluster{api, namespace, at}, nil
 }
 
 // facts are what there is of a Job.

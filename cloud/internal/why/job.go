@@ -143,11 +143,21 @@ func capacity(sp *kube.SlotPool) string {
 
 // policyOf names the policy of a pool; of several the one that decides, too.
 func policyOf(sp *kube.SlotPool) string {
-	all := cmp.Or(sp.Spec.Policy, kube.DefaultPoolPolicy)
-	if n := len(sp.Status.Turns); n > 0 {
-		return fmt.Sprintf("%s (of %s)", sp.Status.Turns[n-1].Policy, all)
+	if one := decides(sp); one != "" {
+		return fmt.Sprintf("%s (of %s)", one, policies(sp))
 	}
-	return all
+	return policies(sp)
+}
+
+// policies are those that a pool names.
+func policies(sp *kube.SlotPool) string { return cmp.Or(sp.Spec.Policy, kube.DefaultPoolPolicy) }
+
+// decides is the one of several policies that decides, "" where there is one.
+func decides(sp *kube.SlotPool) string {
+	if n := len(sp.Status.Turns); n > 0 {
+		return sp.Status.Turns[n-1].Policy
+	}
+	return ""
 }
 
 // pools is a table of pools.

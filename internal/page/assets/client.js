@@ -3,18 +3,19 @@
 // the server comes back.
 
 class Client {
-  // heard is called when something has changed, fresh when the server is there (again), gone when it is not.
-  constructor({ heard, fresh, gone }) {
-    Object.assign(this, { heard, fresh, gone });
+  // heard is called when something has changed, fresh when the server is there (again), gone when it is not. Without
+  // them there are only questions.
+  constructor(ears) {
+    Object.assign(this, ears);
     this.pause = 500;
-    this.listen();
+    if (ears) this.listen();
   }
 
   // ask returns an answer; null for what this server does not have. The error is what to tell the reader.
   async ask(path, method = "GET", body) {
     const answer = await fetch(path, { method, cache: "no-store", ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }) });
     if (answer.status === 404 && method === "GET") return null;
-    if (answer.status === 401) throw new Error("The server wants its token. Open the address that 'tailcut serve' printed, which has it.");
+    if (answer.status === 401) throw new Error("The server wants its token. Open the address with the token, /login?token=TOKEN, again.");
     const kind = answer.headers.get("Content-Type") || "";
     const said = kind.includes("json") ? await answer.json() : await answer.text();
     if (answer.ok) return said;

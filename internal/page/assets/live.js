@@ -24,16 +24,9 @@ class Page {
   }
 
   mark(state, problem = "") {
-    const link = section("link");
-    link.textContent = state;
-    link.className = "pill " + state;
+    mark(state);
     this.lost = state !== "connected";
-    this.complain(problem);
-  }
-
-  complain(text) {
-    section("problem").hidden = text === "";
-    section("problem").textContent = text;
+    complain(problem);
   }
 
   touch(what) {
@@ -75,9 +68,9 @@ class Page {
       showWhatIf(this.client, [...new Set([...this.names, ...this.over].map((j) => j.name))], about.policy);
       if (times) this.draw(times, fresh);
       await this.job(false);
-      if (!this.lost) this.complain("");
+      if (!this.lost) complain("");
     } catch (e) {
-      if (!this.lost) this.complain(e.message);
+      if (!this.lost) complain(e.message);
       if (!this.lost) console.error(e.stack);
     }
     this.cost = performance.now() - began;
@@ -124,7 +117,7 @@ class Page {
       await this.client.ask(`v1/jobs/${j.id}/${what}`, "POST");
       this.touch("ended");
     } catch (e) {
-      this.complain(`${j.name}: ${e.message}`);
+      complain(`${j.name}: ${e.message}`);
     }
   }
 

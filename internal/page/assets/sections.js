@@ -1,27 +1,13 @@
 "use strict";
 // The parts of the server's page beside the timeline. Each is a function from what is known to what stands there.
 
-const section = (id) => document.getElementById(id);
-
-// put replaces what a section holds, unless that is the same, so that focus and selection stay.
-function put(id, state, ...children) {
-  const root = section(id);
-  if (root.dataset.state === state) return;
-  const focus = root.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-  root.dataset.state = state;
-  root.replaceChildren(...children);
-  if (focus) root.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
-}
-
-const instant = (text) => (text ? new Date(text) : null);
-
 function showAbout(a) {
   const slots = Object.entries(a.slots).map(([name, n]) => `${n}${name ? " " + name : ""}`).join(" + ");
   section("about").textContent = `Policy ${a.policy}. Jobs run as ${a.user}. ${a.draining ? "The server drains: nothing new starts. " : ""}Journal in ${a.dir}; version ${a.version}.`;
   const total = Object.values(a.slots).reduce((x, y) => x + y, 0), jobs = (s) => a.jobs[s] || 0;
   const facts = [["slots busy", `${a.running} of ${slots}`], ["in use", percent(a.running / total)], ["running", jobs("running")], ["queued", jobs("queued")], ["paused", jobs("paused")],
     ["succeeded", jobs("succeeded")], ["failed", jobs("failed")], ["cancelled", jobs("cancelled")]];
-  put("sums", JSON.stringify(facts), ...facts.map(([k, v]) => make("div", {}, make("dt", {}, k), make("dd", {}, String(v)))));
+  put("sums", JSON.stringify(facts), ...sums(facts));
   document.title = `${a.running}/${total} · Tailcut`;
 }
 
@@ -32,11 +18,6 @@ function promised(j, now) {
   const between = j.promised_between ? ` (${sayTime(left(j.promised_between[0]))} to ${sayTime(left(j.promised_between[1]))})` : "";
   const late = now - from - j.promised_seconds;
   return late > 0 ? `was expected ${sayTime(late)} ago` : `in ${sayTime(left(j.promised_seconds))}${between}`;
-}
-
-function meter(j) {
-  const bar = make("progress", { max: j.tasks || 1, value: j.done, "aria-label": `${j.done} of ${j.tasks} tasks done` });
-  return make("span", { class: "meter" }, bar, ` ${j.done} of ${j.tasks}`);
 }
 
 const jobLink = (j) => make("a", { href: `#job/${j.id}`, "data-key": `link${j.id}` }, j.name || `job ${j.id}`);
@@ -57,7 +38,7 @@ function showNow(jobs, now, full, order) {
     { head: "job", cell: (j) => j.name, text: (_, j) => jobLink(j) }, { head: "id", cell: (j) => j.id, number: true },
     { head: "state", cell: (j) => j.state },
     { head: "", cell: () => "", text: (_, j) => make("span", { class: "orders" }, j.state === "paused" ? button(j, "resume", "Resume") : button(j, "pause", "Pause"), button(j, "cancel", "Cancel", `Cancel ${j.name}? Tasks that are done keep their results.`)) },
-    { head: "tasks done", cell: (j) => j.done / j.tasks, text: (_, j) => meter(j) },
+    { head: "tasks done", cell: (j) => j.done / j.tasks, text: (_, j) => meter(j.done, j.tasks, `${j.done} of ${j.tasks}`, `${j.done} of ${j.tasks} tasks done`) },
     { head: "runs", cell: (j) => j.running, number: true }, { head: "clones", cell: (j) => j.clones, number: true },
     { head: "expected end", cell: (j) => j.promised_seconds ?? Infinity, text: (_, j) => promised(j, now) },
     { head: "deadline", cell: (j) => j.deadline ?? "", text: (v) => (v ? `in ${sayTime(Math.max(0, instant(v).getTime() / 1000 - now))}` : "") },
@@ -146,7 +127,7 @@ async function showJob(client, store, id, close) {
   const columns = [{ head: "task", cell: (t) => `${t.stage} ${t.task}` }, { head: "state", cell: (t) => t.state }, { head: "run now", cell: (t) => t.running, number: true }, { head: "failures", cell: (t) => t.failures, number: true },
     { head: "", cell: () => "", text: (_, t) => make("button", { type: "button", "aria-label": `Log of ${t.stage} ${t.task}`, onclick: () => read(`${t.stage}/${t.task}`) }, "Log") }];
   put("job", JSON.stringify([j, tasks]), make("h2", {}, `${j.name} (job ${j.id}) `, make("button", { type: "button", onclick: close }, "Close")),
-    make("dl", { class: "sums" }, ...facts.map(([k, v]) => make("div", {}, make("dt", {}, k), make("dd", {}, String(v))))),
+    make("dl", { class: "sums" }, ...sums(facts)),
     make("p", { class: "faint" }, `Results in ${j.output}.${j.why ? " " + j.why : ""}`), ...mine,
     ...(tasks?.tasks.length ? [table(tasks.next === null ? "Tasks" : "The first 1000 tasks", columns, tasks.tasks, { most: 1000 })] : []), log);
   return j.ended !== null;

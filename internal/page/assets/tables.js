@@ -1,30 +1,35 @@
 "use strict";
 // Tables of what the timeline shows: for readers who want numbers, and for those who cannot see a picture.
 
-// table makes a table that its reader can sort. Columns are {head, cell(row), text(value), number}.
+// table makes a table that its reader can sort. Columns are {head, cell(row), text(value), number, long}. options.order
+// is where the reader's order stays for the next table in its place.
 function table(caption, columns, rows, options = {}) {
   const body = make("tbody");
   const fill = () => {
     const most = options.most || 200;
     body.replaceChildren(...rows.slice(0, most).map((row) => make("tr", options.row ? options.row(row) : {}, ...columns.map((c, i) => {
       const value = c.cell(row), shown = c.text ? c.text(value, row) : value;
-      return make(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null, class: c.number ? "n" : null }, shown instanceof Node ? shown : String(shown ?? ""));
+      return make(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null, class: c.number ? "n" : c.long ? "long" : null }, shown instanceof Node ? shown : String(shown ?? ""));
     }))));
     if (rows.length > most) body.append(make("tr", {}, make("td", { colspan: columns.length }, `and ${rows.length - most} more`)));
   };
+  const order = options.order || {};
+  const sort = () => {
+    columns.forEach((c, i) => (c.head === order.head ? heads[i].setAttribute("aria-sort", order.down ? "descending" : "ascending") : heads[i].removeAttribute("aria-sort")));
+    const by = columns.find((c) => c.head === order.head), down = order.down ? -1 : 1;
+    if (by) rows.sort((a, b) => { const x = by.cell(a), y = by.cell(b); return (x < y ? -1 : x > y ? 1 : 0) * down; });
+    fill();
+  };
   const heads = columns.map((c) => {
     const head = make("th", { scope: "col", class: c.number ? "n" : null });
-    head.append(make("button", { type: "button", onclick: () => {
-      const down = head.getAttribute("aria-sort") === "descending" ? 1 : -1;
-      for (const h of heads) h.removeAttribute("aria-sort");
-      head.setAttribute("aria-sort", down < 0 ? "descending" : "ascending");
-      rows.sort((a, b) => { const x = c.cell(a), y = c.cell(b); return (x < y ? -1 : x > y ? 1 : 0) * down; });
-      fill();
+    head.append(make("button", { type: "button", "data-key": `${caption}/${c.head}`, onclick: () => {
+      Object.assign(order, { head: c.head, down: !(order.head === c.head && order.down) });
+      sort();
     } }, c.head));
     return head;
   });
-  fill();
-  return make("div", { class: "table", tabindex: "0", role: "region", "aria-label": caption },
+  sort();
+  return make("div", { class: "table", tabindex: "0", "data-key": caption, role: "region", "aria-label": caption },
     make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...heads)), body));
 }
 
