@@ -72,13 +72,61 @@ func AvoidZones(spec *corev1.PodSpec, zones []string) {
 	}
 }
 
+// InZone requires nodes of a zone, beside what the spec requires already.
+func InZone(spec *corev1.PodSpec, zone string) {
+	there := corev1.NodeSelectorRequirement{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: []string{zone}}
+	nodes := nodeAffinity(spec)
+	if nodes.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		one := corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{there}}
+		nodes.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{one}}
+		return
+	}
+	terms := nodes.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms // one of which has to hold
+	for i := range terms {
+		if t := &terms[i]; len(t.MatchExpressions)+len(t.MatchFields) > 0 { // an empty one matches no node
+			t.MatchExpressions = append(t.MatchExpressions, there)
+		}
+	}
+}
+
+// MayBeIn tells whether what the spec requires of the zone of its node holds for a zone.
+func MayBeIn(spec *corev1.PodSpec, zone string) bool {
+	if own, said := spec.NodeSelector[corev1.LabelTopologyZone]; said && own != zone {
+		return false
+	}
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return true
+	}
+	terms := spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	return slices.ContainsFunc(terms, func(t corev1.NodeSelectorTerm) bool {
+		return !slices.ContainsFunc(t.MatchExpressions, func(x corev1.NodeSelectorRequirement) bool {
+			return x.Key == corev1.LabelTopologyZone && !holds(&x, zone)
+		})
+	})
+}
+
+// holds tells whether a requirement of the zone holds for a node in one.
+func holds(x *corev1.NodeSelectorRequirement, zone string) bool {
+	switch x.Operator {
+	case corev1.NodeSelectorOpIn:
+		return slices.Contains(x.Values, zone)
+	case corev1.NodeSelectorOpNotIn:
+		return !slices.Contains(x.Values, zone)
+	}
+	return x.Operator == corev1.NodeSelectorOpExists // names of zones are no numbers
+}
+
 func prefer(spec *corev1.PodSpec, weight int32, nodes corev1.NodeSelectorTerm) {
+	preferred := &nodeAffinity(spec).PreferredDuringSchedulingIgnoredDuringExecution
+	*preferred = append(*preferred, corev1.PreferredSchedulingTerm{Weight: weight, Preference: nodes})
+}
+
+func nodeAffinity(spec *corev1.PodSpec) *corev1.NodeAffinity {
 	if spec.Affinity == nil {
 		spec.Affinity = &corev1.Affinity{}
 	}
 	if spec.Affinity.NodeAffinity == nil {
 		spec.Affinity.NodeAffinity = &corev1.NodeAffinity{}
 	}
-	preferred := &spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
-	*preferred = append(*preferred, corev1.PreferredSchedulingTerm{Weight: weight, Preference: nodes})
+	return spec.Affinity.NodeAffinity
 }

@@ -60,3 +60,62 @@ func TestAvoid(t *testing.T) {
 		t.Errorf("%+v", empty.Affinity)
 	}
 }
+
+// A zone is required beside what the template requires, in each of its alternatives, and none of that is lost.
+func TestInZone(t *testing.T) {
+	need := func(key string, op corev1.NodeSelectorOperator, values ...string) corev1.NodeSelectorRequirement {
+		return corev1.NodeSelectorRequirement{Key: key, Operator: op, Values: values}
+	}
+	zone := func(op corev1.NodeSelectorOperator, values ...string) corev1.NodeSelectorRequirement {
+		return need("topology.kubernetes.io/zone", op, values...)
+	}
+	term := func(all ...corev1.NodeSelectorRequirement) corev1.NodeSelectorTerm {
+		return corev1.NodeSelectorTerm{MatchExpressions: all}
+	}
+	fields := corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{need("metadata.name", "In", "n")}}
+	both := *fields.DeepCopy()
+	both.MatchExpressions = []corev1.NodeSelectorRequirement{zone("In", "b")}
+	disk := need("disk", "In", "ssd")
+	for _, c := range []struct {
+		name       string
+		terms      []corev1.NodeSelectorTerm
+		want       []corev1.NodeSelectorTerm
+		may, mayNo string // zones, "" for all and for none
+	}{
+		{name: "nothing", want: []corev1.NodeSelectorTerm{term(zone("In", "b"))}},
+		{name: "a disk", terms: []corev1.NodeSelectorTerm{term(disk)}, want: []corev1.NodeSelectorTerm{term(disk, zone("In", "b"))}},
+		{"a disk or a node", []corev1.NodeSelectorTerm{term(disk), fields}, []corev1.NodeSelectorTerm{term(disk, zone("In", "b")), both}, "", ""},
+		{"what no node has", []corev1.NodeSelectorTerm{{}}, []corev1.NodeSelectorTerm{{}}, "", ""},
+		{"in", []corev1.NodeSelectorTerm{term(zone("In", "a", "b"))}, []corev1.NodeSelectorTerm{term(zone("In", "a", "b"), zone("In", "b"))}, "ab", "c"},
+		{"not in", []corev1.NodeSelectorTerm{term(disk, zone("NotIn", "a"))}, []corev1.NodeSelectorTerm{term(disk, zone("NotIn", "a"), zone("In", "b"))}, "bc", "a"},
+		{"either", []corev1.NodeSelectorTerm{term(zone("In", "a"), zone("In", "b")), term(zone("In", "c"))}, []corev1.NodeSelectorTerm{term(zone("In", "a"), zone("In", "b"), zone("In", "b")), term(zone("In", "c"), zone("In", "b"))}, "c", "ab"},
+		{"some zone", []corev1.NodeSelectorTerm{term(zone("Exists"))}, []corev1.NodeSelectorTerm{term(zone("Exists"), zone("In", "b"))}, "abc", ""},
+		{"no zone", []corev1.NodeSelectorTerm{term(zone("DoesNotExist"))}, []corev1.NodeSelectorTerm{term(zone("DoesNotExist"), zone("In", "b"))}, "", "abc"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var spec corev1.PodSpec
+			if c.terms != nil {
+				spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: c.terms}}}
+			}
+			for _, z := range c.may {
+				if !MayBeIn(&spec, string(z)) {
+					t.Errorf("not in %c", z)
+				}
+			}
+			for _, z := range c.mayNo {
+				if MayBeIn(&spec, string(z)) {
+					t.Errorf("in %c", z)
+				}
+			}
+			pod := New(&metav1.ObjectMeta{}, &spec, 0, false)
+			InZone(&pod.Spec, "b")
+			if diff := cmp.Diff(c.want, pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+	spec := corev1.PodSpec{NodeSelector: map[string]string{"topology.kubernetes.io/zone": "a"}}
+	if !MayBeIn(&spec, "a") || MayBeIn(&spec, "b") {
+		t.Error("a nodeSelector")
+	}
+}
