@@ -175,3 +175,22 @@ func TestFetchIsTakenOff(t *testing.T) {
 		t.Errorf("observations are %v, want one in bin %d", p.watch.All.Ended, b)
 	}
 }
+
+// TestStatedLinks: where nobody will report fetches, the bandwidths of the network are believed without truth=true, and
+// so is that a link has no bound.
+func TestStatedLinks(t *testing.T) {
+	for _, spec := range []string{"geoclone", "flutter", "iridium"} {
+		w := newLinkWorld(t, spec, 3)
+		n := w.core.View().Sites().Network()
+		reads := []sched.Source{{Site: 0, Bytes: 1e9}}
+		if got := w.watch.FetchTo(w.core.View(), reads, 1); math.Abs(got-80.05) > 1e-9 {
+			t.Errorf("%s: fetching 1 GB takes %v s, want that of 12.5 MB/s", spec, got)
+		}
+		n.Stated, n.Bandwidth[2] = true, math.Inf(1)
+		for to, want := range []float64{0, 1.05, 0.05} {
+			if got := w.watch.FetchTo(w.core.View(), reads, sched.SiteID(to)); math.Abs(got-want) > 1e-9 {
+				t.Errorf("%s: fetching 1 GB from site 0 to %d takes %v s, want %v", spec, to, got, want)
+			}
+		}
+	}
+}

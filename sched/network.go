@@ -13,6 +13,8 @@ type Network struct {
 	// matter
 	Bandwidth []float64
 	Latency   []Time // likewise, until the first byte is there; nil for none
+	// nobody will report fetches, so that what is said here is all that can be known of the links
+	Stated bool `json:",omitempty"`
 
 	// fetches at the same time share what links and sites carry; otherwise each has its link to itself
 	Shared bool `json:",omitempty"`

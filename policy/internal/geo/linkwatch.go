@@ -198,12 +198,15 @@ func (w *LinkWatch) pace(k, l int) float64 {
 	return prior
 }
 
+// knows tells whether the bandwidths of a network are taken for what they are.
+func (w *LinkWatch) knows(n *sched.Network) bool { return w.Truth || n.Stated }
+
 // seconds returns how long it takes to fetch so many bytes from site k to site l, where k is not l.
 func (w *LinkWatch) seconds(n *sched.Network, k, l int, bytes int64) (s float64) {
 	switch {
 	case n.Shared:
 		s = float64(bytes) * w.shared(n, k, l)
-	case w.Truth:
+	case w.knows(n):
 		s = float64(bytes) * (1 / n.Bandwidth[k*n.Sites()+l]) // as paces has it
 	default:
 		s = float64(bytes) * w.pace(k, l)
@@ -265,7 +268,7 @@ func (w *LinkWatch) paces(n *sched.Network, from int) {
 		}
 		return
 	}
-	if w.Truth {
+	if w.knows(n) {
 		for l, b := range n.Bandwidth[from*n.Sites() : (from+1)*n.Sites()] {
 			w.row[l] = 1 / b
 		}
@@ -327,7 +330,7 @@ func (w *LinkWatch) Ends(v *sched.View, k int) (up, down float64) {
 	if n == nil || n.Sites() == 1 {
 		return math.Inf(1), math.Inf(1)
 	}
-	if !w.Truth {
+	if !w.knows(n) {
 		w.settle(v)
 		return 1 / w.from[k].pace(w.pool, w.worth), 1 / w.into[k].pace(w.pool, w.worth)
 	}

@@ -110,7 +110,7 @@ func (w *LinkWatch) shared(n *sched.Network, k, l int) float64 {
 	if k < len(x.out) && l < len(x.in) && w.Weighs {
 		out, in = float64(x.out[k]+1), float64(x.in[l]+1)
 	}
-	if !w.Truth {
+	if !w.knows(n) {
 		return w.pace(k, l) * max(out, in)
 	}
 	up, _ := n.Ends(sched.SiteID(k))
