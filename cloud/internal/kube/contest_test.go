@@ -109,7 +109,7 @@ func TestTurnsEndNothing(t *testing.T) {
 				}
 			}
 		}
-		m, _, err := p.visit(types.UID(name), e, how, 8, newPolicy, now)
+		m, _, err := p.visit(types.UID(name), e, how, taken{8}, newPolicy, now)
 		if err != nil {
 			t.Fatal(err)
 		}

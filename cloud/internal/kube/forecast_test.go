@@ -50,7 +50,7 @@ func TestChanceOfWaitingJob(t *testing.T) {
 					name: types.NamespacedName{Namespace: "ns", Name: fmt.Sprint("job", i)}, over: make(indexSet, 1), past: c.past,
 					want: settings{policy: "fifo", law: c.law, completions: 1, most: 1, start: epoch.Add(time.Duration(i)), deadline: epoch.Add(c.within)},
 				}
-				m, _, err := p.visit(types.UID(e.name.Name), e, how, 1, newPolicy, epoch.Add(time.Duration(i)))
+				m, _, err := p.visit(types.UID(e.name.Name), e, how, taken{1}, newPolicy, epoch.Add(time.Duration(i)))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -101,7 +101,7 @@ func TestPoolKeepsWhoCame(t *testing.T) {
 			name: types.NamespacedName{Namespace: "ns", Name: string(uid)}, over: make(indexSet, 1+i),
 			want: settings{policy: "fifo", law: "exp:mean=10", completions: 1 + i, most: 1, start: at, deadline: at.Add(time.Minute)},
 		}
-		m, _, err := p.visit(uid, e, how, 1, newPolicy, at)
+		m, _, err := p.visit(uid, e, how, taken{1}, newPolicy, at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestPoolKeepsWhoCame(t *testing.T) {
 	}
 	for i := range 60 {
 		if visit(i); i%2 == 0 {
-			p.leave(types.UID(fmt.Sprint("job", i)), 0)
+			p.leave(types.UID(fmt.Sprint("job", i)), nil)
 		}
 	}
 	last := visit(59) // again, which is no arrival

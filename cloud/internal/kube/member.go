@@ -23,7 +23,7 @@ type member struct {
 	tied    map[sched.AttemptID]*attempt
 	sights  map[ref]*sight // as they were last
 	over    indexSet       // likewise
-	idle    int            // pods that may go on although no attempt stands for them
+	idle    []int          // by zone, pods that may go on although no attempt stands for them; nil for none
 	touched bool           // it is in run.touched
 	gaveUp  atomic.Bool    // by the policy
 	past    *live.Past     // of earlier runs; nil for none
@@ -61,10 +61,11 @@ func (m *member) spec(r *run) *sched.JobSpec {
 	if !m.deadline.IsZero() {
 		spec.Deadline = max(1, r.instant(m.deadline))
 	}
+	m.locate(spec, m.tasks, &r.rules)
 	return spec
 }
 
-// spec is what the core is told of a Job of so many tasks, but for its deadline.
+// spec is what the core is told of a Job of so many tasks, but for its deadline and its zones.
 func (s *settings) spec(tasks int, shared bool) *sched.JobSpec {
 	spec := &sched.JobSpec{Retries: maxForgiven, Stages: []sched.StageSpec{{Tasks: tasks, Mean: s.mean, SD: s.sd, Resumable: s.resumable}}}
 	if shared {
@@ -95,6 +96,9 @@ func (m *member) look(sights []sight, over indexSet) {
 		}
 	}
 	for _, a := range m.tied {
+		m.run.occupy(a, -1)
+		m.run.settle(a)
+		m.run.occupy(a, 1)
 		m.run.ask(a)
 	}
 }
@@ -173,14 +177,34 @@ func (m *member) surplus() (losers, others []*attempt) {
 		}
 	}
 	slices.SortFunc(idle, func(a, b *attempt) int { return a.compare(b.ref) })
+	return losers, m.exceed(idle)
+}
+
+// exceed returns the pods that no attempt stands for, of those that are live, for which there is no seat.
+func (m *member) exceed(idle []*attempt) (others []*attempt) {
 	r := m.run
-	v := r.core.View()
-	room := r.seats - v.Cluster().Live() - (r.idle - m.idle)
-	if m.most > 0 {
-		room = min(room, m.most-int(v.Job(m.job).Live))
+	if m.idle == nil {
+		m.idle = make([]int, len(r.seats))
 	}
-	n := min(max(0, room), len(idle))
-	r.idle += n - m.idle
-	m.idle = n
-	return losers, idle[n:]
+	room, most := make([]int, len(r.seats)), len(idle)
+	for z := range room {
+		k := &r.seats[z]
+		k.idle -= m.idle[z]
+		room[z], m.idle[z] = k.up-k.taken-k.idle, 0
+	}
+	if m.most > 0 {
+		most = m.most - int(r.core.View().Job(m.job).Live)
+	}
+	for _, a := range idle {
+		z := zoneIn(r.names, m.sights[a.ref].zone)
+		if z < 0 || most <= 0 || room[z] <= 0 {
+			others = append(others, a)
+			continue
+		}
+		most--
+		room[z]--
+		m.idle[z]++
+		r.seats[z].idle++
+	}
+	return others
 }

@@ -20,6 +20,7 @@ const (
 	ResumableAnnotation = "tailcut.dev/resumable"
 	ClonesAnnotation    = "tailcut.dev/clones"  // never, or allowed where the controller would start none
 	DryRunAnnotation    = "tailcut.dev/dry-run" // "true": decide about clones and start none
+	DataAnnotation      = "tailcut.dev/data"    // what tasks read in which zones; see data.go
 	// how long a loser may take to end, if its own grace period is not shorter; a duration
 	LoserGraceAnnotation = "tailcut.dev/loser-grace"
 )
@@ -27,6 +28,7 @@ const (
 // Labels and annotations of pods, beside those of podtemplate.
 const (
 	LostLabel = "tailcut.dev/lost" // why the controller ended the attempt; the pod counts for nothing
+	ZoneLabel = "tailcut.dev/zone" // of its pool, in which it has a slot and has to run
 	// set by the task: fraction of its work done, and the offset reached if it can be gone on from there
 	ProgressAnnotation = "tailcut.dev/progress"
 	resumeAnnotation   = "tailcut.dev/resume" // offset that the attempt goes on from, if not 0

@@ -273,7 +273,7 @@ func TestResume(t *testing.T) {
 					sights = append(c.others, original)
 				}
 				m.look(sights, make(indexSet, 1))
-				if err := r.step(epoch.Add(time.Duration(10*i)*time.Second), 3); err != nil {
+				if err := r.step(epoch.Add(time.Duration(10*i)*time.Second), taken{3}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -51,73 +51,52 @@ func (c *reconciler) namespace(ctx context.Context, name string) (*corev1.Namesp
 // started.
 type unusable struct{ error }
 
-// place returns the pool of a Job, its rules and slots; nil rules for a Job alone, whose rules are its own. An error is
-// unusable if it is the user's.
-func (c *reconciler) place(ctx context.Context, job *batchv1.Job, s *state) (p *pool, how *rules, slots int64, err error) {
+// place returns the pool of a Job, its rules and the slots of each zone; nil rules for a Job alone, whose rules are its
+// own. An error is unusable if it is the user's.
+func (c *reconciler) place(ctx context.Context, job *batchv1.Job, s *state) (p *pool, how *rules, slots taken, err error) {
 	name, err := c.poolNameOf(ctx, job)
 	if err != nil {
-		return nil, nil, 0, err
+		return nil, nil, nil, err
 	}
 	if was := cmp.Or(s.pool, s.guestOf); was != nil && was.name != name {
-		c.leave(s, 0)
+		c.leave(s, nil)
 	}
 	if name == "" {
 		if s.pool == nil {
 			s.pool = newPool("")
 		}
-		return s.pool, nil, 0, nil
+		return s.pool, nil, nil, nil
 	}
 	sp, err := c.slotPool(ctx, job, name)
 	if err != nil {
-		return nil, nil, 0, err
+		return nil, nil, nil, err
 	}
 	r, err := c.rulesOf(sp)
 	if err != nil {
-		return nil, nil, 0, unusable{fmt.Errorf("SlotPool %s: %w", name, err)}
+		return nil, nil, nil, unusable{fmt.Errorf("SlotPool %s: %w", name, err)}
 	}
-	unit, slots := sp.Spec.capacity()
-	if s.pool, err = c.poolOf(ctx, sp, unit); err != nil {
-		return nil, nil, 0, err
+	kind, slots := sp.Spec.capacity()
+	if s.pool, err = c.poolOf(ctx, sp, kind); err != nil {
+		return nil, nil, nil, err
 	}
-	s.pool.setUnit(unit, c.now())
-	if size := sizeOf(job, unit); size == 0 {
-		return nil, nil, 0, unusable{fmt.Errorf("SlotPool %s has slots by %s, and the pods of the Job request none", name, unit)}
-	} else if size > slots {
-		return nil, nil, 0, unusable{fmt.Errorf("SlotPool %s has less %s than a pod of the Job requests", name, unit)}
+	s.pool.setKind(kind, c.now())
+	if size := sizeOf(job, kind.unit); size == 0 {
+		return nil, nil, nil, unusable{fmt.Errorf("SlotPool %s has slots by %s, and the pods of the Job request none", name, kind.unit)}
+	} else if kind.unit != "" && size > slots[0] {
+		return nil, nil, nil, unusable{fmt.Errorf("SlotPool %s has less %s than a pod of the Job requests", name, kind.unit)}
 	}
 	return s.pool, &r, slots, nil
 }
 
-// setUnit notes what the slots of a pool are counted in. Where that changes, the pool waits until all of its Jobs have
-// come again: what their pods take is counted in something else.
-func (p *pool) setUnit(unit corev1.ResourceName, now time.Time) {
+// setKind notes what the slots of a pool are. Where that changes, the pool waits until all of its Jobs have come again:
+// what their pods take is counted otherwise.
+func (p *pool) setKind(k poolKind, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.unit == unit {
-		return
+	if p.kind != k {
+		p.expected, p.latest = sets.KeySet(p.entries).Union(p.expected), now
+		p.become(k)
 	}
-	p.unit = unit
-	if len(p.entries) == 0 {
-		return
-	}
-	fresh := newPool(p.name)
-	p.run, p.expected, p.latest = nil, sets.KeySet(p.entries).Union(p.expected), now
-	p.active, p.entries, p.guests, p.held = 0, fresh.entries, fresh.guests, fresh.held
-}
-
-// sizeOf returns what a pod of a Job takes of the pool.
-func (p *pool) sizeOf(job *batchv1.Job) int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return sizeOf(job, p.unit)
-}
-
-// capacity returns what slots are counted in, "" for pods, and how much there is, in thousandths of a resource's unit.
-func (s *SlotPoolSpec) capacity() (unit corev1.ResourceName, n int64) {
-	for name, q := range s.Resources { // the one that there is
-		return name, q.MilliValue()
-	}
-	return "", int64(s.Slots)
 }
 
 // slotPool returns the SlotPool that a Job may be in.
@@ -154,14 +133,12 @@ func (c *reconciler) rulesOf(sp *SlotPool) (rules, error) {
 	if r.policy == "" {
 		r.policy = DefaultPoolPolicy
 	}
-	unit, n := sp.Spec.capacity()
-	switch r.unit = unit; {
-	case len(sp.Spec.Resources) > 1 || unit != "" && sp.Spec.Slots != 0:
-		return r, fmt.Errorf("slots, resources: a pool counts either pods or one resource")
-	case unit != "" && n < 1:
-		return r, fmt.Errorf("resources: there must be more than 0 of %s", unit)
-	case unit == "" && (n < 1 || n > mostSlots):
-		return r, fmt.Errorf("slots: %d is not between 1 and %d", n, mostSlots)
+	if err := sp.Spec.validateSlots(); err != nil {
+		return r, err
+	}
+	r.poolKind, _ = sp.Spec.capacity()
+	if sp.Spec.Bandwidth != nil {
+		r.bandwidth = sp.Spec.Bandwidth.Value()
 	}
 	if n := sp.Spec.CloneBudget; n != nil {
 		if *n < 0 {
@@ -182,17 +159,20 @@ func (c *reconciler) rulesOf(sp *SlotPool) (rules, error) {
 	default:
 		return r, fmt.Errorf("preemption: %q is neither %s nor %s", sp.Spec.Preemption, PreemptWhatIsKept, PreemptAny)
 	}
+	r.confines = true
 	for _, spec := range portfolio.Split(r.policy) {
-		if _, err := c.newPolicy(spec, "", false); err != nil {
+		one, err := c.newPolicy(spec, "", false)
+		if err != nil {
 			return r, fmt.Errorf("policy: %s", strings.TrimPrefix(err.Error(), PolicyAnnotation+": "))
 		}
+		r.confines = r.confines && sched.Confines(one)
 	}
 	return r, nil
 }
 
 // poolOf returns the pool of a name. A new one expects all Jobs that are in it, and has the pods of those that are
 // gone: the controller may just have started.
-func (c *reconciler) poolOf(ctx context.Context, sp *SlotPool, unit corev1.ResourceName) (*pool, error) {
+func (c *reconciler) poolOf(ctx context.Context, sp *SlotPool, kind poolKind) (*pool, error) {
 	name := sp.Name
 	c.mu.Lock()
 	p := c.pools[name]
@@ -201,7 +181,8 @@ func (c *reconciler) poolOf(ctx context.Context, sp *SlotPool, unit corev1.Resou
 		return p, nil
 	}
 	p = newPool(name)
-	p.unit, p.latest, p.turns = unit, c.now(), slices.Clone(sp.Status.Turns)
+	p.become(kind)
+	p.latest, p.turns = c.now(), slices.Clone(sp.Status.Turns)
 	var err error
 	if p.expected, err = c.expected(ctx, name); err != nil {
 		return nil, err
@@ -243,9 +224,10 @@ func (c *reconciler) lateOf(ctx context.Context, p *pool) (map[types.NamespacedN
 		if _, known := p.guests[owner.UID]; !known {
 			late[name] = append(late[name], &state{uid: owner.UID, guestOf: p})
 		}
-		size := sizeOfPod(&x.Spec, p.unit)
-		p.guests[owner.UID] += size
-		p.active += size
+		has := p.taken([]*corev1.Pod{x}, 0)
+		p.active.add(has, 1)
+		has.add(p.guests[owner.UID], 1)
+		p.guests[owner.UID] = has
 	}
 	return late, nil
 }
@@ -302,25 +284,39 @@ func (c *reconciler) hostOf(s *state) *pool {
 }
 
 // leave takes a Job out of its pool, whose pods may still take so much of it.
-func (c *reconciler) leave(s *state, taken int64) {
+func (c *reconciler) leave(s *state, still taken) {
 	p := c.hostOf(s)
 	if p != nil {
-		c.wakeAll(p.leave(s.uid, taken))
+		c.wakeAll(p.leave(s.uid, still))
 		c.wakePool(p.name)
 	}
 	s.pool, s.member, s.guestOf = nil, nil, nil
-	if taken > 0 {
+	if still.any() {
 		s.guestOf = p
 	}
 }
 
 // depart takes a Job out of its pool whose pods keep their slots as long as they run.
 func (c *reconciler) depart(job *batchv1.Job, s *state, pods []*corev1.Pod) {
-	taken := int64(0)
+	var still taken
 	if p := c.hostOf(s); p != nil {
-		taken = int64(len(alive(pods))) * p.sizeOf(job)
+		p.mu.Lock()
+		still = p.taken(alive(pods), sizeOf(job, p.kind.unit))
+		p.mu.Unlock()
 	}
-	c.leave(s, taken)
+	c.leave(s, still)
+}
+
+// taken returns what pods take of the pool: so much each, or what they request for 0.
+func (p *pool) taken(pods []*corev1.Pod, each int64) taken {
+	zones := p.kind.names()
+	sum := make(taken, len(zones))
+	for _, x := range pods {
+		if z := zoneIn(zones, x.Labels[ZoneLabel]); z >= 0 {
+			sum[z] += cmp.Or(each, sizeOfPod(&x.Spec, p.kind.unit))
+		}
+	}
+	return sum
 }
 
 // mourn is for a name whose Job is uid now, "" for none, and for the pods of others that had it. A Job may be gone
@@ -339,8 +335,8 @@ func (c *reconciler) mourn(name types.NamespacedName, uid types.UID, left []*cor
 	for _, s := range all {
 		c.clones.drop(s.uid)
 		s.next = time.Time{}
-		if taken := c.takenBy(s, left, now); taken == 0 || s.guestOf == nil || s.guestOf.guest(s.uid) != taken {
-			c.leave(s, taken)
+		if still := c.takenBy(s, left, now); !still.any() || s.guestOf == nil || !slices.Equal(s.guestOf.guest(s.uid), still) {
+			c.leave(s, still)
 		}
 		if s.guestOf == nil {
 			continue
@@ -359,10 +355,10 @@ func (c *reconciler) mourn(name types.NamespacedName, uid types.UID, left []*cor
 
 // takenBy returns what the pods of a Job take that is deleted: those among some, and those that were made and have not
 // been seen.
-func (c *reconciler) takenBy(s *state, pods []*corev1.Pod, now time.Time) (taken int64) {
+func (c *reconciler) takenBy(s *state, pods []*corev1.Pod, now time.Time) taken {
 	p := c.hostOf(s)
 	if p == nil {
-		return 0
+		return nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -372,14 +368,17 @@ func (c *reconciler) takenBy(s *state, pods []*corev1.Pod, now time.Time) (taken
 			own = append(own, x)
 		}
 	}
-	for _, x := range alive(own) {
-		taken += sizeOfPod(&x.Spec, p.unit)
-	}
+	still := p.taken(alive(own), 0)
 	s.meet(refsOf(own), now)
 	if s.member != nil {
 		s.size = s.member.size
 	}
-	return taken + int64(len(s.unseen))*s.size
+	for _, x := range s.unseen {
+		if z := zoneIn(p.kind.names(), x.zone); z >= 0 {
+			still[z] += s.size
+		}
+	}
+	return still
 }
 
 // refsOf returns which attempts pods are of, by their labels.

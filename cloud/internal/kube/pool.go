@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -21,8 +20,8 @@ import (
 // A pool of several Jobs is visited by one at a time, for as long as the core takes and never during a request. When a
 // visit changes what there should be of other Jobs, they are woken.
 type pool struct {
-	name string              // of the SlotPool, "" for a Job alone
-	unit corev1.ResourceName // what slots are counted in; "" for pods
+	name string // of the SlotPool, "" for a Job alone
+	kind poolKind
 
 	mu       sync.Mutex
 	run      *run
@@ -30,9 +29,9 @@ type pool struct {
 	expected sets.Set[types.UID] // Jobs that have not come since the controller started: the past is theirs, too
 	latest   time.Time           // when one came
 	came     []arrived           // the latest, by their starts
-	slots    int64
-	active   int64                // what pods take that count
-	guests   map[types.UID]int64  // what pods take of Jobs that the core does not know any more
+	slots    taken
+	active   taken                // what pods take that count
+	guests   map[types.UID]taken  // what pods take of Jobs that the core does not know any more
 	held     map[types.UID]*entry // those whose pods wait for others to end
 
 	contest *contest   // nil for one policy
@@ -48,21 +47,29 @@ type entry struct {
 	past   *live.Past // of earlier runs; nil for none
 	cut    []cutOff
 	m      *member
-	active int64 // what pods take that run, come to run, or were made and not seen yet
+	active taken // what pods take that run, come to run, or were made and not seen yet
 }
 
 // patience is how long a pool waits for the next of the Jobs that it expects.
 const patience = 30 * time.Second
 
 func newPool(name string) *pool {
-	return &pool{name: name, entries: map[types.UID]*entry{}, expected: sets.New[types.UID](), guests: map[types.UID]int64{}, held: map[types.UID]*entry{}}
+	p := &pool{name: name, expected: sets.New[types.UID]()}
+	p.become(poolKind{})
+	return p
+}
+
+// become makes a pool one of a kind, without Jobs.
+func (p *pool) become(k poolKind) {
+	p.kind, p.active, p.slots = k, make(taken, len(k.names())), make(taken, len(k.names()))
+	p.run, p.entries, p.guests, p.held = nil, map[types.UID]*entry{}, map[types.UID]taken{}, map[types.UID]*entry{}
 }
 
 func (p *pool) shared() bool { return p.name != "" }
 
 // visit lets a Job see its pool: the core hears what is new of it and decides. m is nil as long as Jobs are expected
 // whose past belongs to the core's. wake are other Jobs that are to have a look.
-func (p *pool) visit(uid types.UID, seen *entry, how rules, slots int64, newPolicy func(spec string) (sched.Policy, error), now time.Time) (m *member, wake []types.NamespacedName, err error) {
+func (p *pool) visit(uid types.UID, seen *entry, how rules, slots taken, newPolicy func(spec string) (sched.Policy, error), now time.Time) (m *member, wake []types.NamespacedName, err error) {
 	e := p.entries[uid]
 	if e == nil {
 		p.note(uid, seen)
@@ -70,7 +77,7 @@ func (p *pool) visit(uid types.UID, seen *entry, how rules, slots int64, newPoli
 		p.entries[uid], p.latest = e, now
 		p.expected.Delete(uid)
 	}
-	p.active -= p.guests[uid]
+	p.active.add(p.guests[uid], -1)
 	delete(p.guests, uid)
 	changed := e.m != nil && e.want != seen.want
 	e.want, e.sights, e.over, e.past, e.cut = seen.want, seen.sights, seen.over, seen.past, seen.cut
@@ -106,12 +113,15 @@ func (p *pool) visit(uid types.UID, seen *entry, how rules, slots int64, newPoli
 }
 
 // seats are what the core has to give: not those of Jobs that it does not know any more.
-func (p *pool) seats() int64 {
-	n := p.slots
-	for _, taken := range p.guests {
-		n -= taken
+func (p *pool) seats() taken {
+	n := slices.Clone(p.slots)
+	for _, guest := range p.guests {
+		n.add(guest, -1)
 	}
-	return max(0, n)
+	for z := range n {
+		n[z] = max(0, n[z])
+	}
+	return n
 }
 
 // remake makes the core anew, which lives through the past of all Jobs.
@@ -128,7 +138,11 @@ func (p *pool) remake(how rules, newPolicy func(spec string) (sched.Policy, erro
 	if err != nil {
 		return fmt.Errorf("%w%w", errAnnotation, err)
 	}
-	p.run, p.expected = newRun(how, policy, all[0].want.start), sets.New[types.UID]()
+	if p.run, err = newRun(how, policy, all[0].want.start); err != nil {
+		p.run = nil
+		return err
+	}
+	p.expected = sets.New[types.UID]()
 	p.run.newPolicy, p.run.decides, p.run.turns = newPolicy, decides, turns
 	for _, e := range all {
 		if err := p.join(e); err != nil {
@@ -158,11 +172,13 @@ func (p *pool) touched(here *member) (wake []types.NamespacedName) {
 }
 
 // count notes what the pods of a Job take that count, and returns the Jobs that have waited for one to end.
-func (p *pool) count(e *entry, n int64) (wake []types.NamespacedName) {
-	less := n < e.active
-	p.active += n - e.active
+func (p *pool) count(e *entry, n taken) (wake []types.NamespacedName) {
+	fewer := make(taken, len(p.active))
+	fewer.add(e.active, 1)
+	fewer.add(n, -1)
+	p.active.add(fewer, -1)
 	e.active = n
-	if less {
+	if fewer.any() {
 		for uid, x := range p.held {
 			wake = append(wake, x.name)
 			delete(p.held, uid)
@@ -171,32 +187,33 @@ func (p *pool) count(e *entry, n int64) (wake []types.NamespacedName) {
 	return wake
 }
 
-// take lets a Job make one more pod if there is a slot for it. Where a slot was given to another Job the pod that had
-// it has to end first.
-func (p *pool) take(uid types.UID) bool {
+// take lets a Job make one more pod if its zone has a slot for it. Where a slot was given to another Job the pod that
+// had it has to end first.
+func (p *pool) take(uid types.UID, zone int) bool {
 	e := p.entries[uid]
-	if p.full(uid) {
+	if p.full(uid, zone) {
 		p.held[uid] = e
 		return false
 	}
-	e.active += e.size()
-	p.active += e.size()
+	e.active[zone] += e.size()
+	p.active[zone] += e.size()
 	return true
 }
 
-// full tells whether no pod of a Job may be made now.
-func (p *pool) full(uid types.UID) bool {
-	return p.shared() && p.active+p.entries[uid].size() > p.slots
+// full tells whether no pod of a Job may be made in a zone now.
+func (p *pool) full(uid types.UID, zone int) bool {
+	return p.shared() && p.active[zone]+p.entries[uid].size() > p.slots[zone]
 }
 
 // size is what a pod takes.
 func (e *entry) size() int64 { return max(1, e.want.size) }
 
-// giveBack is for a pod that could not be made.
-func (p *pool) giveBack(uid types.UID) {
-	if e := p.entries[uid]; e != nil {
-		e.active -= e.size()
-		p.active -= e.size()
+// giveBack is for a pod that could not be made in a zone.
+func (p *pool) giveBack(uid types.UID, zone string) {
+	z := zoneIn(p.kind.names(), zone)
+	if e := p.entries[uid]; e != nil && z >= 0 {
+		e.active[z] -= e.size()
+		p.active[z] -= e.size()
 	}
 }
 
@@ -208,7 +225,7 @@ func (p *pool) expects(uid types.UID) bool {
 }
 
 // guest returns what pods of a Job take that the core does not know any more.
-func (p *pool) guest(uid types.UID) int64 {
+func (p *pool) guest(uid types.UID) taken {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.guests[uid]
@@ -216,17 +233,21 @@ func (p *pool) guest(uid types.UID) int64 {
 
 // leave lets a Job go, whose pods may still take so much. It returns a Job that has to have a look, if there are
 // others: nobody else may ask the core.
-func (p *pool) leave(uid types.UID, taken int64) (wake []types.NamespacedName) {
+func (p *pool) leave(uid types.UID, still taken) (wake []types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.expected.Delete(uid)
-	p.active += taken - p.guests[uid]
-	if p.guests[uid] = taken; taken == 0 {
+	if len(still) != len(p.active) { // the pool has come to be of another kind meanwhile
+		still = nil
+	}
+	p.active.add(p.guests[uid], -1)
+	p.active.add(still, 1)
+	if p.guests[uid] = still; !still.any() {
 		delete(p.guests, uid)
 	}
 	e := p.entries[uid]
 	if e != nil {
-		wake = p.count(e, 0)
+		wake = p.count(e, nil)
 		delete(p.entries, uid)
 		delete(p.held, uid)
 		if p.run != nil && e.m != nil && e.m.run == p.run {

@@ -49,7 +49,7 @@ func TestPoolDividesSlotsOnce(t *testing.T) {
 				}
 			}
 		}
-		m, _, err := p.visit(types.UID(names[i]), e, how, slots, newPolicy, now)
+		m, _, err := p.visit(types.UID(names[i]), e, how, taken{slots}, newPolicy, now)
 		if err != nil {
 			t.Fatal(err)
 		}

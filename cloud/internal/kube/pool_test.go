@@ -90,8 +90,11 @@ func (b *bench) bounds(fatal func(string, ...any), slots int) {
 			fatal("%s has %d pods of %d", job.Name, n, *job.Spec.Parallelism)
 		}
 	}
-	if taken > slots {
+	if taken > slots && !b.ending {
 		fatal("pods take %d of %d slots: %v", taken, slots, count)
+	}
+	if text := b.overfull(nil); text != "" && !b.ending {
+		fatal("%s", text)
 	}
 }
 
@@ -107,12 +110,18 @@ func (b *bench) sizeOf(p *corev1.Pod) int {
 // Whatever happens to the pods of a pool's Jobs, and however often the controller dies, there are never more pods than slots, no Job has more than
 // its parallelism, and in the end each has one result per index.
 func TestPoolStorm(t *testing.T) {
-	t.Run("pods", func(t *testing.T) { poolStorm(t, false) })
-	t.Run("cpu", func(t *testing.T) { poolStorm(t, true) })
+	t.Run("pods", func(t *testing.T) { poolStorm(t, false, false) })
+	t.Run("cpu", func(t *testing.T) { poolStorm(t, true, false) })
+	t.Run("zones", func(t *testing.T) { poolStorm(t, false, true) })
 }
 
-func poolStorm(t *testing.T, sized bool) {
+func poolStorm(t *testing.T, sized, zoned bool) {
 	all := policiesOfJobs()
+	if zoned {
+		for range 10 { // of many policies
+			all = append(all, confining...)
+		}
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		slots, crowded := rapid.Int32Range(1, 6).Draw(rt, "slots"), "" // crowded says that a pod was made too soon
 		sp := testPool(slots, rapid.SampledFrom(all).Draw(rt, "policy"))
@@ -122,6 +131,12 @@ func poolStorm(t *testing.T, sized bool) {
 		}
 		if sized {
 			sp = cpuPool(int64(slots), sp)
+		}
+		if zoned {
+			sp = zonePool(sp, drawZones(rt, slots)...)
+			if rapid.Bool().Draw(rt, "bandwidth") {
+				sp.Spec.Bandwidth = resource.NewQuantity(1e9, resource.DecimalSI)
+			}
 		}
 		b := newBench(t, sp)
 		b.refuse = func(o client.Object) error {
@@ -133,8 +148,11 @@ func poolStorm(t *testing.T, sized bool) {
 			for _, x := range b.live() {
 				n += b.sizeOf(&x)
 			}
-			if n > int(slots) {
+			if n > int(slots) && !b.ending {
 				crowded = fmt.Sprintf("%s is made, and then pods take %d of %d slots", o.GetName(), n, slots)
+			}
+			if text := b.overfull(p); text != "" {
+				crowded = fmt.Sprintf("%s is made: %s", o.GetName(), text)
 			}
 			return nil
 		}
@@ -150,6 +168,7 @@ func poolStorm(t *testing.T, sized bool) {
 			if err := b.around(); err != nil {
 				rt.Fatal(err)
 			}
+			b.ending = false
 			if b.bounds(rt.Fatalf, int(slots)); crowded != "" {
 				rt.Fatal(crowded)
 			}
@@ -202,9 +221,11 @@ func (b *bench) poolStrike(rt *rapid.T, slots int32) {
 		job := memberJob(fmt.Sprint("job", len(jobs)), rapid.Int32Range(1, 6).Draw(rt, "completions"), rapid.Int32Range(1, 4).Draw(rt, "parallelism"))
 		job.Spec.BackoffLimit = ptr.To[int32](1000)
 		requestCPU(job, int64(rapid.Int32Range(1, slots).Draw(rt, "cpu")))
+		b.drawPlace(rt, job)
 		if err := b.api.Create(context.Background(), job); err != nil {
 			rt.Fatal(err)
 		}
+	case what == 11 && b.rezone(rt, slots):
 	case what == 2:
 		job := &jobs[rapid.IntRange(0, len(jobs)-1).Draw(rt, "job")]
 		if !finished(job) {
@@ -238,6 +259,8 @@ func (b *bench) poolStrike(rt *rapid.T, slots int32) {
 	}
 	if err := b.around(); err != nil && b.left != 0 {
 		rt.Fatal(err)
+	} else if err == nil {
+		b.ending = false
 	}
 	if b.left == 0 || rapid.IntRange(0, 9).Draw(rt, "restart") == 0 {
 		b.woken = nil
@@ -638,7 +661,7 @@ func TestLargePool(t *testing.T) {
 	seen, visits := make([]*entry, jobs), 0
 	visit := func(j int) *member {
 		visits++
-		m, _, err := p.visit(types.UID(seen[j].name.Name), seen[j], how, slots, newPolicy, now)
+		m, _, err := p.visit(types.UID(seen[j].name.Name), seen[j], how, taken{slots}, newPolicy, now)
 		if err != nil {
 			t.Fatal(err)
 		}

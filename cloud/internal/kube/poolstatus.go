@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -84,6 +85,9 @@ func (c *reconciler) wakeJobsOf(ctx context.Context, name string) error {
 // statusOf returns what the status of a pool should be.
 func (c *reconciler) statusOf(sp *SlotPool, now time.Time) *SlotPoolStatus {
 	st := &SlotPoolStatus{Conditions: slices.Clone(sp.Status.Conditions)}
+	for _, z := range sp.Spec.Zones {
+		st.Zones = append(st.Zones, ZoneStatus{Name: z.Name, Slots: z.Slots})
+	}
 	ready := metav1.Condition{Type: readyCondition, Status: metav1.ConditionTrue, Reason: "Valid", ObservedGeneration: sp.Generation, LastTransitionTime: metav1.NewTime(now)}
 	if _, err := c.rulesOf(sp); err != nil {
 		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, "Invalid", err.Error()
@@ -116,8 +120,13 @@ func (p *pool) tell(st *SlotPoolStatus, ready *metav1.Condition) {
 		return
 	}
 	v := p.run.core.View()
-	if p.unit != "" {
-		st.Requested = corev1.ResourceList{p.unit: *resource.NewMilliQuantity(p.run.used, resource.DecimalSI)}
+	for i := range st.Zones {
+		if z := slices.Index(p.run.names, st.Zones[i].Name); z >= 0 {
+			st.Zones[i].Used = int32(p.run.seats[z].used)
+		}
+	}
+	if p.kind.unit != "" {
+		st.Requested = corev1.ResourceList{p.kind.unit: *resource.NewMilliQuantity(p.run.seats[0].used, resource.DecimalSI)}
 	}
 	for _, e := range p.entries {
 		if e.m == nil || e.m.run != p.run {
@@ -132,7 +141,7 @@ func (p *pool) tell(st *SlotPoolStatus, ready *metav1.Condition) {
 		}
 		st.Used += x.Pods
 		st.Clones += x.Clones
-		if x.Waits = p.why(v, &job, e.size()); job.Live == 0 && job.Pending > 0 {
+		if x.Waits = p.why(v, &job, e); job.Live == 0 && job.Pending > 0 {
 			st.Waiting++
 		}
 		st.Members = append(st.Members, x)
@@ -144,20 +153,30 @@ func (p *pool) tell(st *SlotPoolStatus, ready *metav1.Condition) {
 }
 
 // why says what a Job's tasks wait for that have no pod, "" if none wait.
-func (p *pool) why(v *sched.View, job *sched.Job, size int64) string {
+func (p *pool) why(v *sched.View, job *sched.Job, e *entry) string {
 	switch {
 	case job.MaxLive > 0 && job.Live >= job.MaxLive && int(job.Unfinished) > int(job.Live):
 		return fmt.Sprintf("it has as many pods as its parallelism, %d", job.MaxLive)
 	case job.Pending == 0:
 		return ""
-	case p.unit != "" && v.FreeSlots() == 0:
-		free := max(0, p.run.capacity-p.run.used)
-		return fmt.Sprintf("its pods request %s %s, %s is free, and the next seat is for %s", quantity(size), p.unit, quantity(free), quantity(p.run.fits))
+	case p.kind.unit != "" && v.FreeSlots() == 0:
+		free := max(0, p.run.seats[0].capacity-p.run.seats[0].used)
+		return fmt.Sprintf("its pods request %s %s, %s is free, and the next seat is for %s", quantity(e.size()), p.kind.unit, quantity(free), quantity(p.run.fits))
 	case v.FreeSlots() == 0:
-		return fmt.Sprintf("all %d slots are taken, and %s has given them to others", p.run.seats, p.run.decides)
+		return fmt.Sprintf("all %d slots are taken, and %s has given them to others", v.Slots(), p.run.decides)
+	case e.want.within != "" && !p.run.free(strings.Split(e.want.within, ",")):
+		return fmt.Sprintf("its pod template allows only zones %s, and their slots are taken", e.want.within)
 	default:
 		return fmt.Sprintf("%s gives it no slot now", p.run.decides)
 	}
+}
+
+// free tells whether there is a free seat in some zones.
+func (r *run) free(zones []string) bool {
+	return slices.ContainsFunc(zones, func(name string) bool {
+		z := slices.Index(r.names, name)
+		return z >= 0 && r.seats[z].up > r.seats[z].taken
+	})
 }
 
 // quantity writes thousandths as Kubernetes does.

@@ -62,7 +62,7 @@ type state struct {
 	guestOf *pool               // that it has left, and of whose slots its pods still have some
 	size    int64               // of its pods, as the pool counts, once it is deleted
 	member  *member             // that it is in the pool's core
-	unseen  map[ref]time.Time   // pods that were made and have not come by the watch, and when
+	unseen  map[ref]unseen      // pods that were made and have not come by the watch
 	wrong   string              // annotation that was complained about
 	free    sets.Set[types.UID] // pods whose finalizers were removed, until the watch tells
 	ending  sets.Set[types.UID] // likewise, pods that were deleted
@@ -76,6 +76,12 @@ type state struct {
 	told    int       // successes that the status has counted, of a Job of Kueue's
 	room    int       // for pods that may be made now within its quota
 	next    time.Time // when to come back if nothing happens; zero for never
+}
+
+// unseen is when a pod was made, and for which zone of its pool.
+type unseen struct {
+	made time.Time
+	zone string
 }
 
 // unseenFor bounds the wait for the watch to show a pod that was made. Making it again does no harm: its name exists.
@@ -178,7 +184,7 @@ func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.P
 // proceed does what there is to do for a Job that is neither over nor being deleted.
 func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, pods []*corev1.Pod) error {
 	if n := tasksOf(job); n > mostTasks {
-		c.leave(c.state(client.ObjectKeyFromObject(job), job.UID), 0)
+		c.leave(c.state(client.ObjectKeyFromObject(job), job.UID), nil)
 		c.complain(job, "size", "TooManyTasks", fmt.Sprintf("%d tasks, and %d are the most that the controller takes on", n, mostTasks))
 		return nil
 	}
@@ -230,7 +236,7 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 		return err
 	}
 	if t.ended || suspended(job) {
-		c.leave(s, 0) // its pods are being deleted
+		c.leave(s, nil) // its pods are being deleted
 		return nil
 	}
 	return c.drive(ctx, job, s, t, sc, now)
@@ -324,11 +330,11 @@ func (c *reconciler) visit(ctx context.Context, job *batchv1.Job, s *state, over
 		alone := want.alone()
 		how = &alone
 		// more seats than there can be attempts would only take memory
-		slots = int64(min(atOnce, tasksOf(job)*cmp.Or(want.attempts, sched.DefaultLimits().Attempts)))
+		slots = taken{int64(min(atOnce, tasksOf(job)*cmp.Or(want.attempts, sched.DefaultLimits().Attempts)))}
 	} else if want.most = atOnce; atOnce == 0 {
 		err := c.end(ctx, alive(sc.pods), lostSurplus, 0)
 		if err == nil { // else its pods have their slots
-			c.leave(s, 0)
+			c.leave(s, nil)
 		}
 		return nil, err
 	}
@@ -338,9 +344,13 @@ func (c *reconciler) visit(ctx context.Context, job *batchv1.Job, s *state, over
 		want.size = sizeOf(job, how.unit)
 	}
 	seen := &entry{name: client.ObjectKeyFromObject(job), want: want, sights: sc.sights, over: over, past: s.past, cut: slices.Clone(s.cut)}
-	seen.active = int64(s.counted(sc)) * seen.size()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.kind != how.poolKind { // another Job has just seen that the pool has changed
+		s.comeBack(now)
+		return nil, nil
+	}
+	seen.active = s.counted(sc, p.kind.names(), seen.size())
 	m, wake, err := p.visit(job.UID, seen, *how, slots, newPolicy, now)
 	c.wakeAll(wake)
 	c.wakePool(p.name)
@@ -388,23 +398,31 @@ func (c *reconciler) endAttempts(ctx context.Context, job *batchv1.Job, s *state
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
 	if e := s.pool.entries[job.UID]; e != nil {
-		c.wakeAll(s.pool.count(e, int64(s.counted(sc))*e.size()))
+		c.wakeAll(s.pool.count(e, s.counted(sc, s.pool.kind.names(), e.size())))
 	}
 	return nil
 }
 
-// counted is how many pods of a Job have a slot: those that run or may come to run and are not about to end, and those
-// that were made and have not been seen.
-func (s *state) counted(sc *scene) int {
-	n, there := len(s.unseen), sets.New[types.UID]()
+// counted is what the pods of a Job take, of such a size, in zones: those that run or may come to run and are not about
+// to end, and those that were made and have not been seen.
+func (s *state) counted(sc *scene, zones []string, size int64) taken {
+	sum, there := make(taken, len(zones)), sets.New[types.UID]()
+	count := func(zone string) {
+		if z := zoneIn(zones, zone); z >= 0 {
+			sum[z] += size
+		}
+	}
+	for _, x := range s.unseen {
+		count(x.zone)
+	}
 	for _, p := range sc.pods {
 		there.Insert(p.UID)
 		if !terminal(p) && p.DeletionTimestamp == nil && !s.ending.Has(p.UID) {
-			n++
+			count(p.Labels[ZoneLabel])
 		}
 	}
 	s.ending = s.ending.Intersection(there)
-	return n
+	return sum
 }
 
 // wakePool has the status of a pool written.
@@ -452,7 +470,7 @@ func (c *reconciler) state(name types.NamespacedName, uid types.UID) *state {
 	defer c.mu.Unlock()
 	s := c.jobs[name]
 	if s == nil || s.uid != uid {
-		s = &state{uid: uid, unseen: map[ref]time.Time{}, free: sets.New[types.UID](), ending: sets.New[types.UID]()}
+		s = &state{uid: uid, unseen: map[ref]unseen{}, free: sets.New[types.UID](), ending: sets.New[types.UID]()}
 		c.jobs[name] = s
 	}
 	return s
@@ -465,9 +483,9 @@ func (c *reconciler) forget(name types.NamespacedName, uid types.UID) {
 	c.mu.Unlock()
 	if s != nil {
 		c.clones.drop(s.uid)
-		c.leave(s, 0)
+		c.leave(s, nil)
 	} else if uid != "" {
-		c.leave(&state{uid: uid}, 0)
+		c.leave(&state{uid: uid}, nil)
 	}
 }
 
@@ -484,11 +502,11 @@ func (s *state) meet(sights []sight, now time.Time) {
 	for i := range sights {
 		delete(s.unseen, sights[i].ref)
 	}
-	for r, made := range s.unseen {
-		if now.Sub(made) >= unseenFor {
+	for r, x := range s.unseen {
+		if now.Sub(x.made) >= unseenFor {
 			delete(s.unseen, r)
 		} else {
-			s.comeBack(made.Add(unseenFor))
+			s.comeBack(x.made.Add(unseenFor))
 		}
 	}
 }

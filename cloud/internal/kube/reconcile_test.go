@@ -36,6 +36,7 @@ type bench struct {
 	wokenMu sync.Mutex
 	woken   []types.NamespacedName // that nobody has looked at yet
 	left    int                    // requests that succeed before all fail, as if the controller was killed; negative for never
+	ending  bool                   // pods of zones that have fewer slots now may run still
 }
 
 func newBench(t *testing.T, objects ...client.Object) *bench {

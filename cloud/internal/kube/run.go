@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -23,6 +21,8 @@ type settings struct {
 	clones      int        // of the Job at once; 0 for the default, sched.Unlimited for no bound
 	most        int        // pods at once, where the Job shares the seats; 0 for all of them
 	size        int64      // of a pod, as the pool counts; 0 is 1
+	data        string     // DataAnnotation, in a pool of zones
+	within      string     // zones that its pods may be in, joined by commas; "" for all
 	resumable   bool
 	deadline    time.Time
 	start       time.Time // of the Job
@@ -33,8 +33,10 @@ type rules struct {
 	policy, law string
 	resumable   bool
 	limits      sched.Limits
-	shared      bool                // by Jobs each of which has a bound of its own
-	unit        corev1.ResourceName // that slots are counted in; "" for pods
+	shared      bool // by Jobs each of which has a bound of its own
+	poolKind
+	bandwidth int64 // bytes per second between two zones; 0 for no bound
+	confines  bool  // the policy chooses the zone of each pod
 }
 
 // alone returns the rules of the core that a Job has for itself.
@@ -52,8 +54,8 @@ func (s *settings) alone() rules {
 // run is a core, the Jobs that it decides about, and their attempts. What has been seen of pods goes in by step, which
 // leaves behind which attempts there should be.
 //
-// The core's machines are seats of one slot. A seat is lost and joins again when its attempt ends and nobody is to
-// blame, which is how the core hears of an attempt that was no failure.
+// The core's machines are seats of one slot, at the site of their zone. A seat is lost and joins again when its attempt
+// ends and nobody is to blame, which is how the core hears of an attempt that was no failure.
 //
 // Attempts of the core and pods are tied loosely. When the policy launches a task that has a pod which no attempt
 // stands for, the pod becomes the attempt's. That makes a restart of the controller no special case: a new run lives
@@ -65,7 +67,8 @@ type run struct {
 	open    bool // the core has had its first facts, and the past is over
 	members map[sched.JobID]*member
 	byID    map[sched.AttemptID]*attempt
-	seats   int        // that are up
+	names   []string   // of the zones; one without a name if there are none
+	seats   []seating  // by zone
 	up      []bool     // by machine: the seat may be used
 	wake    sched.Time // as the core asked last
 	due     news       // that the core does not know yet
@@ -74,12 +77,8 @@ type run struct {
 	touched []*member  // of which there should be other attempts since they were asked for
 	again   []*attempt // that something was told of, and of which there may be more to tell
 	facts   []sched.Event
-	idle    int // pods that no attempt stands for, as their Jobs saw last
-
-	capacity, used int64     // of the pool, and of that by attempts
-	shrunk         bool      // there is less capacity than pods have already
-	fits           int64     // size of the pods that free seats are for
-	bySize         []*member // the largest pods first
+	fits    int64     // size of the pods that free seats are for
+	bySize  []*member // the largest pods first
 
 	newPolicy func(spec string) (sched.Policy, error) // for plays and turns; nil if nothing is played
 	decides   string                                  // the policy, of several
@@ -104,6 +103,8 @@ type attempt struct {
 	of      *member
 	id      sched.AttemptID // what stands for it in the core, 0 if nothing does
 	machine sched.MachineID
+	zone    int  // of the pod, while something stands for it
+	there   bool // and the pod is there
 	clone   bool
 	seen    bool // there was a pod
 	begun   bool // the core knows that its containers have started, of what stands for it now
@@ -124,13 +125,17 @@ func (a *attempt) compare(b ref) int {
 const maxForgiven = math.MaxUint16 - 1
 
 // newRun makes a run without Jobs.
-func newRun(how rules, p sched.Policy, start time.Time) *run {
+func newRun(how rules, p sched.Policy, start time.Time) (*run, error) {
 	r := &run{
 		rules: how, start: start, core: sched.New(p, how.limits), members: map[sched.JobID]*member{},
-		byID: map[sched.AttemptID]*attempt{}, wake: sched.Never,
+		byID: map[sched.AttemptID]*attempt{}, wake: sched.Never, names: how.names(),
 	}
+	r.seats = make([]seating, len(r.names))
 	r.core.WaitToBegin() // for nodes, images, and the ends of pauses
-	return r
+	if n := how.network(); n != nil {
+		return r, r.core.Connect(n)
+	}
+	return r, nil
 }
 
 // join takes in a Job, which has been looked at. To a run that has lived through its past it comes now; to another it
@@ -151,8 +156,10 @@ func (r *run) join(m *member) error {
 // leave lets a Job go. The core hears of it in the next step.
 func (r *run) leave(m *member) {
 	r.gone = append(r.gone, m)
-	r.idle -= m.idle
-	m.idle = 0
+	for z := range m.idle {
+		r.seats[z].idle -= m.idle[z]
+	}
+	m.idle = nil
 }
 
 // dismiss tells the core of the Jobs that have left.
@@ -182,9 +189,9 @@ func (r *run) dismiss(at sched.Time) error {
 func (r *run) instant(t time.Time) sched.Time { return sched.Time(t.Sub(r.start)) }
 func (r *run) now() sched.Time                { return r.core.View().Now() }
 
-// step takes in what the Jobs' pods show since the last one, and how much there is for pods at once, and asks the
+// step takes in what the Jobs' pods show since the last one, and how much each zone has for pods at once, and asks the
 // policy.
-func (r *run) step(now time.Time, capacity int64) error {
+func (r *run) step(now time.Time, capacity taken) error {
 	at := sched.Time(0)
 	if r.open {
 		at = max(r.now(), r.instant(now))
@@ -195,8 +202,10 @@ func (r *run) step(now time.Time, capacity int64) error {
 		}
 		at = max(at, r.now())
 	}
-	r.shrunk = r.shrunk || capacity < r.capacity
-	r.capacity = capacity
+	for z, n := range capacity {
+		k := &r.seats[z]
+		k.shrunk, k.capacity = k.shrunk || n < k.capacity, n
+	}
 	if err := r.seat(at); err != nil {
 		return err
 	}
@@ -241,42 +250,6 @@ func (r *run) arrive(at sched.Time) {
 	r.press(r.coming[0], at)
 	r.facts = append(r.facts, sched.Event{At: at, Kind: sched.JobArrived, Job: r.coming[0].job})
 	r.coming = r.coming[1:]
-}
-
-// seat makes as many seats usable as pods fit. Of too many those that are free go first, and then the last.
-func (r *run) seat(at sched.Time) error {
-	seats := r.fitting()
-	if seats == r.seats {
-		return nil
-	}
-	r.seats = seats
-	v := r.core.View()
-	for len(r.up) < seats {
-		if _, err := r.core.AddMachine(0, 1); err != nil {
-			return err
-		}
-		r.up = append(r.up, false)
-	}
-	n := 0
-	for m, up := range r.up {
-		if up {
-			n++
-		} else if n < seats {
-			n++
-			r.up[m] = true
-			r.facts = append(r.facts, sched.Event{At: at, Kind: sched.MachineJoined, Machine: sched.MachineID(m)})
-		}
-	}
-	for _, free := range []bool{true, false} {
-		for m := len(r.up) - 1; m >= 0 && n > seats; m-- {
-			if r.up[m] && (v.Machine(sched.MachineID(m)).Used == 0) == free {
-				n--
-				r.up[m] = false
-				r.facts = append(r.facts, sched.Event{At: at, Kind: sched.MachineLost, Machine: sched.MachineID(m)})
-			}
-		}
-	}
-	return nil
 }
 
 // item is something that the core does not know of an attempt, and when it was.
@@ -399,8 +372,8 @@ func (r *run) tell(a *attempt, at sched.Time) {
 
 // leaveSeat ends what stands for an attempt in the core, without a failure.
 func (r *run) leaveSeat(a *attempt, at sched.Time) {
-	if r.press(a.of, at); r.unit != "" {
-		r.withdraw(a.machine, at)
+	if r.press(a.of, at); r.floating() {
+		r.takeBack(a.machine, at)
 	} else {
 		r.facts = append(r.facts,
 			sched.Event{At: at, Kind: sched.MachineLost, Machine: a.machine},
@@ -423,7 +396,8 @@ func (r *run) vacate(a *attempt, at sched.Time) {
 func (r *run) untie(a *attempt) {
 	delete(r.byID, a.id)
 	delete(a.of.tied, a.id)
-	r.used -= a.of.size
+	r.occupy(a, -1)
+	r.seats[r.core.View().Machine(a.machine).Site].taken--
 	a.id = 0
 	r.touch(a.of)
 }
@@ -509,7 +483,7 @@ func (r *run) launch(d *sched.Decision) {
 	index := m.tasks[d.Task-m.first]
 	h := &m.indexes[index]
 	at := slices.IndexFunc(h.attempts, func(a *attempt) bool {
-		return a.id == 0 && a.fate == open && (m.sights[a.ref] != nil || !a.seen)
+		return a.id == 0 && a.fate == open && (m.sights[a.ref] != nil || !a.seen) && r.welcome(a)
 	})
 	if at < 0 {
 		at = len(h.attempts)
@@ -522,7 +496,9 @@ func (r *run) launch(d *sched.Decision) {
 	a := h.attempts[at]
 	a.id, a.machine, a.begun = d.Attempt, d.Machine, false
 	r.byID[a.id], m.tied[a.id] = a, a
-	r.used += m.size
+	r.settle(a)
+	r.occupy(a, 1)
+	r.seats[r.core.View().Machine(a.machine).Site].taken++
 	r.touch(m)
 	if !a.seen {
 		a.clone, a.offset = r.core.View().Attempt(d.Attempt).Clone, m.saved(index, d.From)

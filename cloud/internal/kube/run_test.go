@@ -62,7 +62,11 @@ func (w *world) restart() {
 
 // alone returns a core and the only Job that is to join it.
 func alone(s settings, p sched.Policy) (*run, *member) {
-	return newRun(s.alone(), p, s.start), newMember(types.NamespacedName{Namespace: "ns", Name: "job"}, s)
+	r, err := newRun(s.alone(), p, s.start)
+	if err != nil {
+		panic(err)
+	}
+	return r, newMember(types.NamespacedName{Namespace: "ns", Name: "job"}, s)
 }
 
 // refs returns the attempts in a map in order, so that a failure can be repeated.
@@ -94,7 +98,7 @@ func (w *world) step() {
 		}
 	}
 	w.m.look(sights, w.done)
-	if err := w.run.step(w.now, int64(w.seats)); err != nil {
+	if err := w.run.step(w.now, taken{int64(w.seats)}); err != nil {
 		w.t.Fatal(err)
 	}
 	if n := len(w.run.byID); n > w.seats {

@@ -47,25 +47,6 @@ func (r *run) need() int64 {
 	return r.bySize[0].size
 }
 
-// fitting returns how many seats there should be. Those in use stay if pods take more than there is, as they can when a
-// policy starts a clone, or ends a small pod for a large one: the gate of the pool holds such a pod back. Only if there
-// has come to be less, pods have to end.
-func (r *run) fitting() int {
-	free := r.capacity - r.used
-	if free >= 0 {
-		r.shrunk = false
-	}
-	r.fits = r.need()
-	n := free / r.fits
-	if free%r.fits < 0 {
-		n--
-	}
-	if n < 0 && !r.shrunk {
-		n = 0
-	}
-	return int(min(max(0, int64(len(r.byID))+n), mostSlots))
-}
-
 // enlist keeps the Jobs in order of size, the largest first.
 func (r *run) enlist(m *member) {
 	if r.unit == "" {
@@ -77,16 +58,6 @@ func (r *run) enlist(m *member) {
 
 func (r *run) strike(m *member) {
 	r.bySize = slices.DeleteFunc(r.bySize, func(x *member) bool { return x == m })
-}
-
-// withdraw takes back the seat of an attempt that is about to end, before the policy can give it to a larger pod. What
-// fits then is found out when the end has been told.
-func (r *run) withdraw(machine sched.MachineID, at sched.Time) {
-	if r.unit != "" && r.up[machine] {
-		r.up[machine] = false
-		r.seats--
-		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.MachineLost, Machine: machine})
-	}
 }
 
 // press is for pods of a Job that come to wait: the free seats are too small if it is larger than those that did.

@@ -77,7 +77,7 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%s: the Jobs took %v, and all cores were in use for %d s", policy, b.clock.Sub(epoch), full)
 		}
 		p := b.pools["pool"]
-		if p.active != 0 {
+		if p.active.any() {
 			t.Errorf("%s: in the end %d are taken", policy, p.active)
 		}
 	}

@@ -1,7 +1,10 @@
 package kube
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -39,11 +42,19 @@ type SlotPool struct {
 type SlotPoolSpec struct {
 	Slots             int32                 `json:"slots,omitempty"`     // pods at once of all Jobs together
 	Resources         corev1.ResourceList   `json:"resources,omitempty"` // instead: what they may request
+	Zones             []PoolZone            `json:"zones,omitempty"`     // instead: pods at once in each zone
+	Bandwidth         *resource.Quantity    `json:"bandwidth,omitempty"` // bytes per second between zones; 0: no bound
 	Policy            string                `json:"policy,omitempty"`
 	CloneBudget       *int32                `json:"cloneBudget,omitempty"`
 	MaxWait           *metav1.Duration      `json:"maxWait,omitempty"`
 	Preemption        string                `json:"preemption,omitempty"`
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
+}
+
+// PoolZone is how many pods of all Jobs together may be in a zone at once.
+type PoolZone struct {
+	Name  string `json:"name"`
+	Slots int32  `json:"slots"`
 }
 
 // SlotPoolStatus is who has the slots and who waits for some.
@@ -53,10 +64,18 @@ type SlotPoolStatus struct {
 	Clones     int32               `json:"clones"`              // among the pods that have them
 	Waiting    int32               `json:"waiting"`             // Jobs without a slot
 	Requested  corev1.ResourceList `json:"requested,omitempty"` // by these pods, of the resource that the pool counts
+	Zones      []ZoneStatus        `json:"zones,omitempty"`
 	Turns      []PoolTurn          `json:"turns,omitempty"`     // of several policies: who decides since when
 	Portfolio  string              `json:"portfolio,omitempty"` // how they compared
 	Members    []PoolMember        `json:"members,omitempty"`
 	Conditions []metav1.Condition  `json:"conditions,omitempty"`
+}
+
+// ZoneStatus is what pods have of the slots of a zone.
+type ZoneStatus struct {
+	Name  string `json:"name"`
+	Slots int32  `json:"slots"`
+	Used  int32  `json:"used"`
 }
 
 // PoolMember is a Job in a pool.
@@ -102,6 +121,10 @@ func (p *SlotPool) DeepCopy() *SlotPool {
 	q := *p
 	q.ObjectMeta = *p.ObjectMeta.DeepCopy()
 	q.Spec.CloneBudget, q.Spec.MaxWait = copyOf(p.Spec.CloneBudget), copyOf(p.Spec.MaxWait)
+	q.Spec.Zones, q.Status.Zones = slices.Clone(p.Spec.Zones), slices.Clone(p.Status.Zones)
+	if p.Spec.Bandwidth != nil {
+		q.Spec.Bandwidth = new(p.Spec.Bandwidth.DeepCopy())
+	}
 	q.Spec.Resources, q.Status.Requested = p.Spec.Resources.DeepCopy(), p.Status.Requested.DeepCopy()
 	q.Spec.NamespaceSelector = p.Spec.NamespaceSelector.DeepCopy()
 	q.Status.Turns = append([]PoolTurn(nil), p.Status.Turns...)

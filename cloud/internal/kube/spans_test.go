@@ -167,7 +167,7 @@ func (n *nodes) run(t *testing.T, spec string, tasks, parallelism int) (flow tim
 			return flow, clones
 		}
 		m.look(sights, slices.Clone(done))
-		if err := r.step(now, int64(parallelism)); err != nil {
+		if err := r.step(now, taken{int64(parallelism)}); err != nil {
 			t.Fatal(err)
 		}
 		clones += n.carryOut(m, parallelism, now)

@@ -48,9 +48,12 @@ func (c *reconciler) zoneOf(ctx context.Context, name string) string {
 }
 
 // spread has clones prefer other zones than those of the attempts of their tasks that run: what slows down a node often
-// slows down its zone.
+// slows down its zone. Clones in a pool of zones are where the policy wants them.
 func (c *reconciler) spread(ctx context.Context, clones []*attempt, pods []*corev1.Pod, sights []sight) {
 	for i, a := range clones {
+		if pods[i].Labels[ZoneLabel] != "" {
+			continue
+		}
 		var there []string
 		for k := range sights {
 			if s := &sights[k]; s.index == a.index && s.live && s.node != "" {

@@ -138,7 +138,11 @@ func capacity(sp *kube.SlotPool) string {
 	for name, q := range sp.Spec.Resources {
 		return fmt.Sprintf("%s %s", q.String(), name)
 	}
-	return strconv.Itoa(int(sp.Spec.Slots)) + " slots"
+	slots := int(sp.Spec.Slots)
+	for _, z := range sp.Spec.Zones {
+		slots += int(z.Slots)
+	}
+	return strconv.Itoa(slots) + " slots"
 }
 
 // policyOf names the policy of a pool; of several the one that decides, too.
@@ -171,11 +175,17 @@ func pools(all []kube.SlotPool) [][]string {
 	return rows
 }
 
-// members is a table of the Jobs of a pool.
+// members is a table of the Jobs of a pool, and below it one of its zones if it has some.
 func members(sp *kube.SlotPool) [][]string {
 	rows := [][]string{{"NAMESPACE", "JOB", "PODS", "CLONES", "UNFINISHED", "WAITS"}}
 	for _, m := range sp.Status.Members {
 		rows = append(rows, []string{m.Namespace, m.Name, fmt.Sprint(m.Pods), fmt.Sprint(m.Clones), fmt.Sprint(m.Unfinished), m.Waits})
+	}
+	if len(sp.Status.Zones) > 0 {
+		rows = append(rows, []string{""}, []string{"ZONE", "SLOTS", "USED"})
+	}
+	for _, z := range sp.Status.Zones {
+		rows = append(rows, []string{z.Name, fmt.Sprint(z.Slots), fmt.Sprint(z.Used)})
 	}
 	return rows
 }

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -122,5 +123,20 @@ func TestExplain(t *testing.T) {
 				t.Errorf("an event is told %d times:\n%s", n, text)
 			}
 		})
+	}
+}
+
+// A pool of zones has as many slots as they have together, and a table of them below that of its Jobs.
+func TestZonesOfPool(t *testing.T) {
+	sp := kube.SlotPool{
+		Spec:   kube.SlotPoolSpec{Zones: []kube.PoolZone{{Name: "eu-a", Slots: 3}, {Name: "eu-b", Slots: 4}}},
+		Status: kube.SlotPoolStatus{Zones: []kube.ZoneStatus{{Name: "eu-a", Slots: 3, Used: 1}, {Name: "eu-b", Slots: 4}}},
+	}
+	if row := pools([]kube.SlotPool{sp})[1]; row[1] != "7 slots" {
+		t.Errorf("%q", row)
+	}
+	want := [][]string{{""}, {"ZONE", "SLOTS", "USED"}, {"eu-a", "3", "1"}, {"eu-b", "4", "0"}}
+	if rows := members(&sp); !slices.EqualFunc(rows[1:], want, slices.Equal) {
+		t.Errorf("%q", rows)
 	}
 }
