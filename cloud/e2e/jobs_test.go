@@ -24,6 +24,7 @@ type work struct {
 	cpu                string // request of a pod; "" is 400m
 	pool               string // label; "" is none
 	queue, class       string // of Kueue, likewise
+	data, zone         string // annotation, and zone that the template names, likewise
 }
 
 // begin makes the Job.
@@ -55,6 +56,13 @@ func (c *cluster) manifest(w work) string {
 			annotation = fmt.Sprintf("tailcut.dev/policy: %q", w.policy)
 		}
 	}
+	if w.data != "" {
+		annotation = fmt.Sprintf("tailcut.dev/data: %q", w.data)
+	}
+	nodes := ""
+	if w.zone != "" {
+		nodes = "topology.kubernetes.io/zone: " + w.zone
+	}
 	return fmt.Sprintf(`apiVersion: batch/v1
 kind: Job
 metadata:
@@ -70,6 +78,7 @@ spec:%s
     spec:
       restartPolicy: Never
       hostNetwork: true
+      nodeSelector: {%s}
       volumes: [{name: out, hostPath: {path: %s}}]
       containers:
       - name: task
@@ -82,7 +91,7 @@ spec:%s
         - {name: POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
         - {name: POD_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}
         resources: {requests: {cpu: %s, memory: 16Mi}}
-`, w.name, labels, annotation, managed, w.tasks, w.parallelism, cmp.Or(w.backoffLimit, 6), out, cmp.Or(w.takes, "3s"), cmp.Or(w.slow, 10), cmp.Or(w.cpu, "400m"))
+`, w.name, labels, annotation, managed, w.tasks, w.parallelism, cmp.Or(w.backoffLimit, 6), nodes, out, cmp.Or(w.takes, "3s"), cmp.Or(w.slow, 10), cmp.Or(w.cpu, "400m"))
 }
 
 func (c *cluster) outputs(job string) string { return filepath.Join(c.dir, "out", job) }
