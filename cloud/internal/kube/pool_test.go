@@ -391,7 +391,12 @@ func TestPoolUnusable(t *testing.T) {
 
 // Jobs of a pool are looked at side by side, as the controller's workers do.
 func TestPoolSideBySide(t *testing.T) {
-	objects := []client.Object{testPool(5, "srpt")}
+	t.Run("slots", func(t *testing.T) { sideBySide(t, testPool(5, "srpt")) })
+	t.Run("zones", func(t *testing.T) { sideBySide(t, zonePool(testPool(0, "flutter"), 2, 2, 1)) })
+}
+
+func sideBySide(t *testing.T, sp *SlotPool) {
+	objects := []client.Object{sp}
 	for i := range 6 {
 		objects = append(objects, memberJob(fmt.Sprint("job", i), 4, 3))
 	}
