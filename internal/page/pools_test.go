@@ -58,7 +58,7 @@ func (b *board) change(what func(pools []any) []any) {
 func TestPools(t *testing.T) {
 	f := newBoard(t)
 	p := openBrowser(t).open(f.URL, 1000, 760, false)
-	p.until("document.querySelector('#link').textContent === 'connected' && document.querySelectorAll('#pools tbody tr').length === 5")
+	p.until("document.querySelector('#link').textContent === 'connected' && document.querySelectorAll('#pools tbody tr').length === 6")
 	for _, want := range []string{"batch", "40 of 40 slots", "2500m of 16 cpu", "auto (of srpt+auto)", "starts nothing", "no controller has seen it", "3 of 10 slots"} {
 		if got := p.text("#pools"); !strings.Contains(got, want) {
 			t.Errorf("no %q in %s", want, got)

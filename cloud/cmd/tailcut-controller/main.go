@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -111,7 +112,7 @@ func newCommand(started *bool) *cobra.Command {
 
 // check checks the flags, and sets what follows from others.
 func check(o *kube.Options, f *pflag.FlagSet) error {
-	if _, err := policyOf(o.Policy, true); err != nil {
+	if _, err := policyOf(o.Policy, true, kube.Place{}); err != nil {
 		return fmt.Errorf("--policy: %w", err)
 	}
 	if o.MaxClones < 0 || o.NamespaceClones < 0 || !(o.ClonesPerSecond > 0) {
@@ -128,21 +129,27 @@ func check(o *kube.Options, f *pflag.FlagSet) error {
 	return nil
 }
 
-// policyOf makes the policy of one Job. To plan anew for a deadline is to begin clones anew: pods take seconds for
-// that, and lose what they have done unless they can go on where another is.
-func policyOf(spec string, resumable bool) (sched.Policy, error) {
-	interval := ""
+// policyOf makes the policy of one Job or of a pool. To plan anew for a deadline is to begin clones anew: pods take
+// seconds for that, and lose what they have done unless they can go on where another is.
+func policyOf(spec string, resumable bool, in kube.Place) (sched.Policy, error) {
+	at, interval := policy.Place{Name: "a Job's pods"}, ""
+	if in.Shared {
+		at = policy.Place{Name: "a pool", Jobs: true, Classes: in.Classes > 1, Sites: in.Zones}
+	}
 	if resumable {
 		interval = "30s"
 	}
-	spec, err := policy.ForDeadlines(spec, interval)
-	if err != nil {
-		return nil, err
+	parts := strings.Split(spec, "/") // one for each class of slots, if there are several
+	for i := range parts {
+		var err error
+		if parts[i], err = policy.ForDeadlines(parts[i], interval); err != nil {
+			return nil, err
+		}
+		if _, err = policy.Fit(parts[i], at); err != nil {
+			return nil, err
+		}
 	}
-	if _, err := policy.Fit(spec, policy.Place{Name: "a Job's pods"}); err != nil {
-		return nil, err
-	}
-	p, err := policy.New(spec, 0)
+	p, err := policy.NewPerClass(strings.Join(parts, "/"), 0, in.Classes)
 	if err != nil {
 		return nil, err
 	}
@@ -153,15 +160,15 @@ func policyOf(spec string, resumable bool) (sched.Policy, error) {
 }
 
 // newPolicy is kube.Options.NewPolicy.
-func newPolicy(spec, law string, resumable bool) (sched.Policy, error) {
-	if _, err := policyOf(spec, resumable); err != nil {
+func newPolicy(spec, law string, resumable bool, at kube.Place) (sched.Policy, error) {
+	if _, err := policyOf(spec, resumable, at); err != nil {
 		return nil, fmt.Errorf("%s: %w", kube.PolicyAnnotation, err)
 	}
 	spec, err := policy.WithLaw(spec, law)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kube.LawAnnotation, err)
 	}
-	return policyOf(spec, resumable)
+	return policyOf(spec, resumable, at)
 }
 
 // chance is kube.Options.Chance.

@@ -34,6 +34,13 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
+// Place is what a policy has to divide.
+type Place struct {
+	Shared  bool // by several Jobs; else it is a Job alone
+	Zones   bool // slots are in zones
+	Classes int  // of slots, at least 1
+}
+
 // Options say how a controller works.
 type Options struct {
 	Kubeconfig string // file; "" for the environment's, or else the cluster that the process runs in
@@ -42,8 +49,8 @@ type Options struct {
 	Burst      int
 
 	Policy string // of Jobs without PolicyAnnotation
-	// NewPolicy makes the policy of a Job; its error names the annotation that is wrong.
-	NewPolicy func(spec, law string, resumable bool) (sched.Policy, error)
+	// NewPolicy makes the policy of a Job or a pool; its error names the annotation that is wrong.
+	NewPolicy func(spec, law string, resumable bool, at Place) (sched.Policy, error)
 	// Chance is that of meeting a job's deadline; ok is false if it cannot be told.
 	Chance          func(v *sched.View, job sched.JobID, law string) (p float64, ok bool)
 	AtRisk          float64       // chance below which it is said so

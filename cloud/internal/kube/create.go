@@ -74,13 +74,7 @@ func (c *reconciler) dueOf(job *batchv1.Job, s *state, clones bool, sights []sig
 	if len(due) > 0 {
 		pods = c.podsFor(job, m, due, sights, now)
 		for i, pod := range pods {
-			if p.shared() { // which says whose slot it has when its Job is gone
-				pod.Labels[PoolLabel] = p.name
-			}
-			if zone := p.run.names[due[i].zone]; zone != "" {
-				pod.Labels[ZoneLabel] = zone
-				podtemplate.InZone(&pod.Spec, zone)
-			}
+			p.mark(pod, due[i].part)
 		}
 	}
 	return due, pods
@@ -133,16 +127,16 @@ func (c *reconciler) mayMake(job *batchv1.Job, s *state, a *attempt, sights []si
 		s.comeBack(at)
 		return false
 	case !a.clone:
-		return s.pool.take(job.UID, a.zone)
+		return s.pool.take(job.UID, a.part)
 	case job.Annotations[DryRunAnnotation] == "true":
 		c.dryClone(job, s, a)
 		return false
-	case s.pool.full(job.UID, a.zone):
-		return s.pool.take(job.UID, a.zone) // and is told when there is room
+	case s.pool.full(job.UID, a.part):
+		return s.pool.take(job.UID, a.part) // and is told when there is room
 	}
 	ok, full := c.clones.take(job, now)
 	if ok {
-		return s.pool.take(job.UID, a.zone)
+		return s.pool.take(job.UID, a.part)
 	} else {
 		s.comeBack(now.Add(cloneRetry))
 	}
@@ -172,7 +166,7 @@ func (c *reconciler) makePods(ctx context.Context, job *batchv1.Job, s *state, d
 	refused := make([]error, len(due))
 	for i, a := range due {
 		pod, clone := pods[i], podtemplate.IsClone(pods[i].Labels)
-		s.unseen[a.ref] = unseen{now, pod.Labels[ZoneLabel]}
+		s.unseen[a.ref] = unseen{now, partOf(pod)}
 		group.Go(func() error {
 			err := c.client.Create(ctx, pod)
 			if err == nil || apierrors.IsAlreadyExists(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
@@ -199,7 +193,7 @@ func (c *reconciler) makePods(ctx context.Context, job *batchv1.Job, s *state, d
 // made notes that the pod of an attempt was made, or refused.
 func (c *reconciler) made(job *batchv1.Job, s *state, a *attempt, refused error, now time.Time) {
 	if refused != nil {
-		s.pool.giveBack(job.UID, s.unseen[a.ref].zone)
+		s.pool.giveBack(job.UID, s.unseen[a.ref].part)
 		delete(s.unseen, a.ref) // one that does exist is known by its name the next time
 		if a.clone {
 			a.refused = now

@@ -67,7 +67,7 @@ func (m *member) spec(r *run) *sched.JobSpec {
 
 // spec is what the core is told of a Job of so many tasks, but for its deadline and its zones.
 func (s *settings) spec(tasks int, shared bool) *sched.JobSpec {
-	spec := &sched.JobSpec{Retries: maxForgiven, Stages: []sched.StageSpec{{Tasks: tasks, Mean: s.mean, SD: s.sd, Resumable: s.resumable}}}
+	spec := &sched.JobSpec{Retries: maxForgiven, Stages: []sched.StageSpec{{Tasks: tasks, Mean: s.mean, SD: s.sd, Resumable: s.resumable, Class: s.class}}}
 	if shared {
 		spec.MaxLive, spec.MaxAttempts = s.most, s.attempts
 	}
@@ -196,7 +196,7 @@ func (m *member) exceed(idle []*attempt) (others []*attempt) {
 		most = m.most - int(r.core.View().Job(m.job).Live)
 	}
 	for _, a := range idle {
-		z := zoneIn(r.names, m.sights[a.ref].zone)
+		z := partIn(r.names, m.sights[a.ref].part)
 		if z < 0 || most <= 0 || room[z] <= 0 {
 			others = append(others, a)
 			continue

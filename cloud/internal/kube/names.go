@@ -34,6 +34,9 @@ const (
 	resumeAnnotation   = "tailcut.dev/resume" // offset that the attempt goes on from, if not 0
 )
 
+// ClassLabel on a Job names the class of its pool whose slots its pods have; on a pod, that one.
+const ClassLabel = "tailcut.dev/class"
+
 // WinnersLabel is on the ConfigMaps that say which attempts of a Job have won; its value is the Job's name.
 const WinnersLabel = "tailcut.dev/winners-of"
 

@@ -161,7 +161,7 @@ func (c *reconciler) rulesOf(sp *SlotPool) (rules, error) {
 	}
 	r.confines = true
 	for _, spec := range portfolio.Split(r.policy) {
-		one, err := c.newPolicy(spec, "", false)
+		one, err := c.newPolicy(spec, "", false, r.place())
 		if err != nil {
 			return r, fmt.Errorf("policy: %s", strings.TrimPrefix(err.Error(), PolicyAnnotation+": "))
 		}
@@ -312,7 +312,7 @@ func (p *pool) taken(pods []*corev1.Pod, each int64) taken {
 	zones := p.kind.names()
 	sum := make(taken, len(zones))
 	for _, x := range pods {
-		if z := zoneIn(zones, x.Labels[ZoneLabel]); z >= 0 {
+		if z := partIn(zones, partOf(x)); z >= 0 {
 			sum[z] += cmp.Or(each, sizeOfPod(&x.Spec, p.kind.unit))
 		}
 	}
@@ -374,7 +374,7 @@ func (c *reconciler) takenBy(s *state, pods []*corev1.Pod, now time.Time) taken 
 		s.size = s.member.size
 	}
 	for _, x := range s.unseen {
-		if z := zoneIn(p.kind.names(), x.zone); z >= 0 {
+		if z := partIn(p.kind.names(), x.part); z >= 0 {
 			still[z] += s.size
 		}
 	}

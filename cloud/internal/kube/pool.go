@@ -210,7 +210,7 @@ func (e *entry) size() int64 { return max(1, e.want.size) }
 
 // giveBack is for a pod that could not be made in a zone.
 func (p *pool) giveBack(uid types.UID, zone string) {
-	z := zoneIn(p.kind.names(), zone)
+	z := partIn(p.kind.names(), zone)
 	if e := p.entries[uid]; e != nil && z >= 0 {
 		e.active[z] -= e.size()
 		p.active[z] -= e.size()

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -110,14 +111,15 @@ func (b *bench) sizeOf(p *corev1.Pod) int {
 // Whatever happens to the pods of a pool's Jobs, and however often the controller dies, there are never more pods than slots, no Job has more than
 // its parallelism, and in the end each has one result per index.
 func TestPoolStorm(t *testing.T) {
-	t.Run("pods", func(t *testing.T) { poolStorm(t, false, false) })
-	t.Run("cpu", func(t *testing.T) { poolStorm(t, true, false) })
-	t.Run("zones", func(t *testing.T) { poolStorm(t, false, true) })
+	for _, kind := range []string{"pods", "cpu", "zones", "classes"} {
+		t.Run(kind, func(t *testing.T) { poolStorm(t, kind) })
+	}
 }
 
-func poolStorm(t *testing.T, sized, zoned bool) {
+// poolStorm strikes a pool whose slots are of a kind.
+func poolStorm(t *testing.T, kind string) {
 	all := policiesOfJobs()
-	if zoned {
+	if kind == "zones" {
 		for range 10 { // of many policies
 			all = append(all, confining...)
 		}
@@ -129,10 +131,13 @@ func poolStorm(t *testing.T, sized, zoned bool) {
 		if rapid.Bool().Draw(rt, "bounded wait") {
 			sp.Spec.MaxWait = &metav1.Duration{Duration: 30 * time.Second}
 		}
-		if sized {
+		switch kind {
+		case "cpu":
 			sp = cpuPool(int64(slots), sp)
-		}
-		if zoned {
+		case "classes":
+			n := rapid.Int32Range(0, slots).Draw(rt, "slots of class map")
+			sp = classPool(sp, n, slots-n)
+		case "zones":
 			sp = zonePool(sp, drawZones(rt, slots)...)
 			if rapid.Bool().Draw(rt, "bandwidth") {
 				sp.Spec.Bandwidth = resource.NewQuantity(1e9, resource.DecimalSI)
@@ -151,7 +156,7 @@ func poolStorm(t *testing.T, sized, zoned bool) {
 			if n > int(slots) && !b.ending {
 				crowded = fmt.Sprintf("%s is made, and then pods take %d of %d slots", o.GetName(), n, slots)
 			}
-			if text := b.overfull(p); text != "" {
+			if text := cmp.Or(b.overfull(p), b.crowdedClass(p)); text != "" {
 				crowded = fmt.Sprintf("%s is made: %s", o.GetName(), text)
 			}
 			return nil
@@ -222,6 +227,7 @@ func (b *bench) poolStrike(rt *rapid.T, slots int32) {
 		job.Spec.BackoffLimit = ptr.To[int32](1000)
 		requestCPU(job, int64(rapid.Int32Range(1, slots).Draw(rt, "cpu")))
 		b.drawPlace(rt, job)
+		b.drawClass(rt, job)
 		if err := b.api.Create(context.Background(), job); err != nil {
 			rt.Fatal(err)
 		}
@@ -611,7 +617,7 @@ func TestPreemption(t *testing.T) {
 			sp.Spec.Preemption = PreemptAny
 		}
 		b := newBench(t, first, sp)
-		b.newPolicy = func(string, string, bool) (sched.Policy, error) { return taker{}, nil }
+		b.newPolicy = func(string, string, bool, Place) (sched.Policy, error) { return taker{}, nil }
 		around := func() {
 			if err := b.around(); err != nil {
 				t.Fatal(err)

@@ -85,9 +85,7 @@ func (c *reconciler) wakeJobsOf(ctx context.Context, name string) error {
 // statusOf returns what the status of a pool should be.
 func (c *reconciler) statusOf(sp *SlotPool, now time.Time) *SlotPoolStatus {
 	st := &SlotPoolStatus{Conditions: slices.Clone(sp.Status.Conditions)}
-	for _, z := range sp.Spec.Zones {
-		st.Zones = append(st.Zones, ZoneStatus{Name: z.Name, Slots: z.Slots})
-	}
+	st.Zones, st.Classes = unused(sp.Spec.Zones), unused(sp.Spec.Classes)
 	ready := metav1.Condition{Type: readyCondition, Status: metav1.ConditionTrue, Reason: "Valid", ObservedGeneration: sp.Generation, LastTransitionTime: metav1.NewTime(now)}
 	if _, err := c.rulesOf(sp); err != nil {
 		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, "Invalid", err.Error()
@@ -120,9 +118,11 @@ func (p *pool) tell(st *SlotPoolStatus, ready *metav1.Condition) {
 		return
 	}
 	v := p.run.core.View()
-	for i := range st.Zones {
-		if z := slices.Index(p.run.names, st.Zones[i].Name); z >= 0 {
-			st.Zones[i].Used = int32(p.run.seats[z].used)
+	for _, parts := range [][]PartStatus{st.Zones, st.Classes} {
+		for i := range parts {
+			if k := slices.Index(p.run.names, parts[i].Name); k >= 0 {
+				parts[i].Used = int32(p.run.seats[k].used)
+			}
 		}
 	}
 	if p.kind.unit != "" {
@@ -164,6 +164,8 @@ func (p *pool) why(v *sched.View, job *sched.Job, e *entry) string {
 		return fmt.Sprintf("its pods request %s %s, %s is free, and the next seat is for %s", quantity(e.size()), p.kind.unit, quantity(free), quantity(p.run.fits))
 	case v.FreeSlots() == 0:
 		return fmt.Sprintf("all %d slots are taken, and %s has given them to others", v.Slots(), p.run.decides)
+	case p.kind.classes != "" && !p.run.free(p.run.names[e.want.class:e.want.class+1]):
+		return fmt.Sprintf("all %d slots of class %s are taken", p.run.seats[e.want.class].up, p.run.names[e.want.class])
 	case e.want.within != "" && !p.run.free(strings.Split(e.want.within, ",")):
 		return fmt.Sprintf("its pod template allows only zones %s, and their slots are taken", e.want.within)
 	default:
@@ -171,9 +173,17 @@ func (p *pool) why(v *sched.View, job *sched.Job, e *entry) string {
 	}
 }
 
-// free tells whether there is a free seat in some zones.
-func (r *run) free(zones []string) bool {
-	return slices.ContainsFunc(zones, func(name string) bool {
+// unused is the status of parts of which nobody has anything.
+func unused(parts []PoolPart) (all []PartStatus) {
+	for _, x := range parts {
+		all = append(all, PartStatus{Name: x.Name, Slots: x.Slots})
+	}
+	return all
+}
+
+// free tells whether there is a free seat in some parts of the pool.
+func (r *run) free(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
 		z := slices.Index(r.names, name)
 		return z >= 0 && r.seats[z].up > r.seats[z].taken
 	})

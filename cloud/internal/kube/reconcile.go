@@ -30,7 +30,7 @@ import (
 type reconciler struct {
 	client    client.Client
 	events    events.EventRecorder
-	newPolicy func(spec, law string, resumable bool) (sched.Policy, error)
+	newPolicy func(spec, law string, resumable bool, at Place) (sched.Policy, error)
 	chance    func(v *sched.View, job sched.JobID, law string) (p float64, ok bool)
 	atRisk    float64
 	past      string        // namespace where histories are kept; "" for none
@@ -78,10 +78,10 @@ type state struct {
 	next    time.Time // when to come back if nothing happens; zero for never
 }
 
-// unseen is when a pod was made, and for which zone of its pool.
+// unseen is when a pod was made, and for which part of its pool.
 type unseen struct {
 	made time.Time
-	zone string
+	part string
 }
 
 // unseenFor bounds the wait for the watch to show a pod that was made. Making it again does no harm: its name exists.
@@ -338,8 +338,8 @@ func (c *reconciler) visit(ctx context.Context, job *batchv1.Job, s *state, over
 		}
 		return nil, err
 	}
-	law, resumable := how.law, how.resumable
-	newPolicy := func(spec string) (sched.Policy, error) { return c.newPolicy(spec, law, resumable) }
+	law, resumable, at := how.law, how.resumable, how.place()
+	newPolicy := func(spec string) (sched.Policy, error) { return c.newPolicy(spec, law, resumable, at) }
 	if how.shared {
 		want.size = sizeOf(job, how.unit)
 	}
@@ -408,17 +408,17 @@ func (c *reconciler) endAttempts(ctx context.Context, job *batchv1.Job, s *state
 func (s *state) counted(sc *scene, zones []string, size int64) taken {
 	sum, there := make(taken, len(zones)), sets.New[types.UID]()
 	count := func(zone string) {
-		if z := zoneIn(zones, zone); z >= 0 {
+		if z := partIn(zones, zone); z >= 0 {
 			sum[z] += size
 		}
 	}
 	for _, x := range s.unseen {
-		count(x.zone)
+		count(x.part)
 	}
 	for _, p := range sc.pods {
 		there.Insert(p.UID)
 		if !terminal(p) && p.DeletionTimestamp == nil && !s.ending.Has(p.UID) {
-			count(p.Labels[ZoneLabel])
+			count(partOf(p))
 		}
 	}
 	s.ending = s.ending.Intersection(there)

@@ -101,7 +101,9 @@ func (b *bench) restart() {
 		},
 	})
 	b.reconciler = &reconciler{
-		client: killable, events: &events.FakeRecorder{}, newPolicy: func(spec, _ string, _ bool) (sched.Policy, error) { return policy.New(spec, 1) }, chance: func(*sched.View, sched.JobID, string) (float64, bool) { return b.odds, b.odds > 0 }, atRisk: 0.9, past: "ours", winners: true, policy: "spark", grace: time.Second, nodeLost: 30 * time.Second, clones: newCloneGate(100, 100, 100),
+		client: killable, events: &events.FakeRecorder{}, newPolicy: func(spec, _ string, _ bool, at Place) (sched.Policy, error) {
+			return policy.NewPerClass(spec, 1, at.Classes)
+		}, chance: func(*sched.View, sched.JobID, string) (float64, bool) { return b.odds, b.odds > 0 }, atRisk: 0.9, past: "ours", winners: true, policy: "spark", grace: time.Second, nodeLost: 30 * time.Second, clones: newCloneGate(100, 100, 100),
 		wake: func(name types.NamespacedName) {
 			b.wokenMu.Lock()
 			defer b.wokenMu.Unlock()

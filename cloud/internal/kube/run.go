@@ -21,8 +21,9 @@ type settings struct {
 	clones      int        // of the Job at once; 0 for the default, sched.Unlimited for no bound
 	most        int        // pods at once, where the Job shares the seats; 0 for all of them
 	size        int64      // of a pod, as the pool counts; 0 is 1
-	data        string     // DataAnnotation, in a pool of zones
-	within      string     // zones that its pods may be in, joined by commas; "" for all
+	class       sched.Class
+	data        string // DataAnnotation, in a pool of zones
+	within      string // zones that its pods may be in, joined by commas; "" for all
 	resumable   bool
 	deadline    time.Time
 	start       time.Time // of the Job
@@ -54,8 +55,8 @@ func (s *settings) alone() rules {
 // run is a core, the Jobs that it decides about, and their attempts. What has been seen of pods goes in by step, which
 // leaves behind which attempts there should be.
 //
-// The core's machines are seats of one slot, at the site of their zone. A seat is lost and joins again when its attempt
-// ends and nobody is to blame, which is how the core hears of an attempt that was no failure.
+// The core's machines are seats of one slot, at the site of their zone or of their class. A seat is lost and joins
+// again when its attempt ends and nobody is to blame, which is how the core hears of an attempt that was no failure.
 //
 // Attempts of the core and pods are tied loosely. When the policy launches a task that has a pod which no attempt
 // stands for, the pod becomes the attempt's. That makes a restart of the controller no special case: a new run lives
@@ -67,8 +68,8 @@ type run struct {
 	open    bool // the core has had its first facts, and the past is over
 	members map[sched.JobID]*member
 	byID    map[sched.AttemptID]*attempt
-	names   []string   // of the zones; one without a name if there are none
-	seats   []seating  // by zone
+	names   []string   // of the parts; one without a name if there are none
+	seats   []seating  // by part
 	up      []bool     // by machine: the seat may be used
 	wake    sched.Time // as the core asked last
 	due     news       // that the core does not know yet
@@ -103,7 +104,7 @@ type attempt struct {
 	of      *member
 	id      sched.AttemptID // what stands for it in the core, 0 if nothing does
 	machine sched.MachineID
-	zone    int  // of the pod, while something stands for it
+	part    int  // of the pod, while something stands for it
 	there   bool // and the pod is there
 	clone   bool
 	seen    bool // there was a pod
@@ -397,7 +398,7 @@ func (r *run) untie(a *attempt) {
 	delete(r.byID, a.id)
 	delete(a.of.tied, a.id)
 	r.occupy(a, -1)
-	r.seats[r.core.View().Machine(a.machine).Site].taken--
+	r.seats[r.partWith(a.machine)].taken--
 	a.id = 0
 	r.touch(a.of)
 }
@@ -498,7 +499,7 @@ func (r *run) launch(d *sched.Decision) {
 	r.byID[a.id], m.tied[a.id] = a, a
 	r.settle(a)
 	r.occupy(a, 1)
-	r.seats[r.core.View().Machine(a.machine).Site].taken++
+	r.seats[r.partWith(a.machine)].taken++
 	r.touch(m)
 	if !a.seen {
 		a.clone, a.offset = r.core.View().Attempt(d.Attempt).Clone, m.saved(index, d.From)

@@ -15,6 +15,8 @@ import (
 // The attempts are those of the zone's own pods, but for the past that a controller lives through when it starts: there
 // the policy may take up a pod in a seat of another zone, since what it knew then is not all known any more. The pod
 // counts where it is. In all zones together there is never room for more pods than they have slots. See decision 0108.
+//
+// The same holds where a pool has its slots in classes, but that a pod never is in another one than its seat.
 
 // seating is the seats of a zone.
 type seating struct {
@@ -64,7 +66,7 @@ func (r *run) fill(z int, free int64, at sched.Time) error {
 		return nil
 	}
 	for len(k.machines) < want {
-		m, err := r.core.AddMachine(sched.SiteID(z), 1)
+		m, err := r.newSeat(z)
 		if err != nil {
 			return err
 		}
@@ -98,7 +100,7 @@ func (r *run) oust(z int, at sched.Time) {
 	}
 	var all []*attempt
 	for _, a := range r.byID {
-		if a.zone == z && (k.shrunk || !a.seen) {
+		if a.part == z && (k.shrunk || !a.seen) {
 			all = append(all, a)
 		}
 	}
@@ -116,11 +118,25 @@ func (r *run) oust(z int, at sched.Time) {
 	}
 }
 
+// newSeat makes a machine of a part of the pool, which has one slot.
+func (r *run) newSeat(part int) (sched.MachineID, error) {
+	if r.classes != "" {
+		return r.core.AddMachineOf(sched.Class(part), 0, 1)
+	}
+	return r.core.AddMachine(sched.SiteID(part), 1)
+}
+
+// partWith returns the part of the pool that a seat is in.
+func (r *run) partWith(m sched.MachineID) int {
+	seat := r.core.View().Machine(m)
+	return max(int(seat.Site), int(seat.Class)) // one of them is 0
+}
+
 // takeBack makes a seat unusable, which ends the attempt that has it.
 func (r *run) takeBack(m sched.MachineID, at sched.Time) {
 	if r.up[m] {
 		r.up[m] = false
-		r.seats[r.core.View().Machine(m).Site].up--
+		r.seats[r.partWith(m)].up--
 		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.MachineLost, Machine: m})
 	}
 }
@@ -135,17 +151,17 @@ func (r *run) withdraw(m sched.MachineID, at sched.Time) {
 
 // settle notes in which zone the pod of an attempt is, or is to be: in that of its seat, unless it was made in another.
 func (r *run) settle(a *attempt) {
-	a.zone, a.there = int(r.core.View().Machine(a.machine).Site), false
+	a.part, a.there = r.partWith(a.machine), false
 	if s := a.of.sights[a.ref]; s != nil {
-		if z := zoneIn(r.names, s.zone); z >= 0 {
-			a.zone, a.there = z, s.live && !s.leaving
+		if z := partIn(r.names, s.part); z >= 0 {
+			a.part, a.there = z, s.live && !s.leaving
 		}
 	}
 }
 
 // occupy counts what the pod of an attempt takes, or does not take any more.
 func (r *run) occupy(a *attempt, sign int64) {
-	k := &r.seats[a.zone]
+	k := &r.seats[a.part]
 	if k.used += sign * a.of.size; a.there {
 		k.pods += sign * a.of.size
 	}
@@ -158,6 +174,6 @@ func (r *run) welcome(a *attempt) bool {
 	if s == nil || !s.live || r.names[0] == "" {
 		return true
 	}
-	z := zoneIn(r.names, s.zone)
+	z := partIn(r.names, s.part)
 	return z >= 0 && r.seats[z].pods+a.of.size <= r.seats[z].capacity
 }

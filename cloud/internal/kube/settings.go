@@ -50,6 +50,9 @@ func (c *reconciler) settingsOf(ctx context.Context, job *batchv1.Job, st *state
 		if job.Annotations[DryRunAnnotation] == "true" {
 			s.attempts = 1
 		}
+		if s.class, err = pool.classOf(job); err != nil {
+			return s, err
+		}
 		if s.data, s.within, err = zonesOf(job, pool); err != nil {
 			return s, err
 		}

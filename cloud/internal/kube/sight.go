@@ -40,7 +40,7 @@ type sight struct {
 	leaving  bool    // it is being deleted
 	backsOff bool    // it ended without result, and not by the controller: its task's next attempt waits
 	clone    bool
-	zone     string // that it was made for, of its pool; "" for none
+	part     string // that it was made for, of its pool; "" for none
 	node     string
 	made     time.Time // zero if that is not known
 	begun    time.Time // likewise
@@ -80,7 +80,7 @@ func sightOf(job *batchv1.Job, pod *corev1.Pod) (s sight, ok bool) {
 		return s, false
 	}
 	s = sight{
-		ref: ref{task, int(number)}, pod: pod, clone: podtemplate.IsClone(pod.Labels), zone: pod.Labels[ZoneLabel], node: pod.Spec.NodeName, live: !terminal(pod),
+		ref: ref{task, int(number)}, pod: pod, clone: podtemplate.IsClone(pod.Labels), part: partOf(pod), node: pod.Spec.NodeName, live: !terminal(pod),
 		leaving: pod.DeletionTimestamp != nil, resumed: pod.Annotations[resumeAnnotation] != "", made: pod.CreationTimestamp.Time,
 	}
 	s.progress, s.offset = progressOf(pod)

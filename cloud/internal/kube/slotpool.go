@@ -42,7 +42,8 @@ type SlotPool struct {
 type SlotPoolSpec struct {
 	Slots             int32                 `json:"slots,omitempty"`     // pods at once of all Jobs together
 	Resources         corev1.ResourceList   `json:"resources,omitempty"` // instead: what they may request
-	Zones             []PoolZone            `json:"zones,omitempty"`     // instead: pods at once in each zone
+	Zones             []PoolPart            `json:"zones,omitempty"`     // instead: pods at once in each zone
+	Classes           []PoolPart            `json:"classes,omitempty"`   // instead: pods at once of each class
 	Bandwidth         *resource.Quantity    `json:"bandwidth,omitempty"` // bytes per second between zones; 0: no bound
 	Policy            string                `json:"policy,omitempty"`
 	CloneBudget       *int32                `json:"cloneBudget,omitempty"`
@@ -51,8 +52,8 @@ type SlotPoolSpec struct {
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
 }
 
-// PoolZone is how many pods of all Jobs together may be in a zone at once.
-type PoolZone struct {
+// PoolPart is how many pods of all Jobs together there may be at once in a zone or of a class.
+type PoolPart struct {
 	Name  string `json:"name"`
 	Slots int32  `json:"slots"`
 }
@@ -64,15 +65,16 @@ type SlotPoolStatus struct {
 	Clones     int32               `json:"clones"`              // among the pods that have them
 	Waiting    int32               `json:"waiting"`             // Jobs without a slot
 	Requested  corev1.ResourceList `json:"requested,omitempty"` // by these pods, of the resource that the pool counts
-	Zones      []ZoneStatus        `json:"zones,omitempty"`
+	Zones      []PartStatus        `json:"zones,omitempty"`
+	Classes    []PartStatus        `json:"classes,omitempty"`
 	Turns      []PoolTurn          `json:"turns,omitempty"`     // of several policies: who decides since when
 	Portfolio  string              `json:"portfolio,omitempty"` // how they compared
 	Members    []PoolMember        `json:"members,omitempty"`
 	Conditions []metav1.Condition  `json:"conditions,omitempty"`
 }
 
-// ZoneStatus is what pods have of the slots of a zone.
-type ZoneStatus struct {
+// PartStatus is what pods have of the slots of a zone or a class.
+type PartStatus struct {
 	Name  string `json:"name"`
 	Slots int32  `json:"slots"`
 	Used  int32  `json:"used"`
@@ -122,6 +124,7 @@ func (p *SlotPool) DeepCopy() *SlotPool {
 	q.ObjectMeta = *p.ObjectMeta.DeepCopy()
 	q.Spec.CloneBudget, q.Spec.MaxWait = copyOf(p.Spec.CloneBudget), copyOf(p.Spec.MaxWait)
 	q.Spec.Zones, q.Status.Zones = slices.Clone(p.Spec.Zones), slices.Clone(p.Status.Zones)
+	q.Spec.Classes, q.Status.Classes = slices.Clone(p.Spec.Classes), slices.Clone(p.Status.Classes)
 	if p.Spec.Bandwidth != nil {
 		q.Spec.Bandwidth = new(p.Spec.Bandwidth.DeepCopy())
 	}

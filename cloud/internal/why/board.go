@@ -44,17 +44,11 @@ type PoolLook struct {
 	Clones    int32             `json:"clones"`
 	Jobs      int32             `json:"jobs"`
 	Waiting   int32             `json:"waiting"`
-	Zones     []zone            `json:"zones,omitempty"`
+	Zones     []kube.PartStatus `json:"zones,omitempty"`
+	Classes   []kube.PartStatus `json:"classes,omitempty"`
 	Portfolio string            `json:"portfolio,omitempty"`
 	Turns     []kube.PoolTurn   `json:"turns,omitempty"`
 	Members   []kube.PoolMember `json:"members"`
-}
-
-// zone is a zone of a pool that has its slots by zones.
-type zone struct {
-	Name  string `json:"name"`
-	Slots int32  `json:"slots"`
-	Used  int32  `json:"used"`
 }
 
 // Bounds of what a page costs the API server.
@@ -115,18 +109,10 @@ func lookOf(object map[string]any) (p PoolLook, err error) {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, sp); err != nil {
 		return p, err
 	}
-	var more struct {
-		Status struct {
-			Zones []zone `json:"zones"`
-		} `json:"status"`
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, &more); err != nil {
-		return p, err
-	}
 	st := &sp.Status
 	p = PoolLook{
 		Name: sp.Name, Policy: policies(sp), Decides: decides(sp), Pods: st.Used, Clones: st.Clones, Jobs: st.Jobs, Waiting: st.Waiting,
-		Zones: more.Status.Zones, Portfolio: st.Portfolio, Turns: st.Turns, Members: append([]kube.PoolMember{}, st.Members...),
+		Zones: st.Zones, Classes: st.Classes, Portfolio: st.Portfolio, Turns: st.Turns, Members: append([]kube.PoolMember{}, st.Members...),
 	}
 	if ready := meta.FindStatusCondition(st.Conditions, "Ready"); ready != nil {
 		is := ready.Status == metav1.ConditionTrue
@@ -142,8 +128,8 @@ func lookOf(object map[string]any) (p PoolLook, err error) {
 // count fills in how much of the pool there is and has been given out.
 func (p *PoolLook) count(sp *kube.SlotPool) {
 	total := sp.Spec.Slots
-	for _, z := range p.Zones {
-		total += z.Slots
+	for _, x := range sp.Spec.Parts() {
+		total += x.Slots
 	}
 	p.Unit, p.Used, p.Total = "slots", float64(p.Pods), float64(total)
 	p.Says = fmt.Sprintf("%d of %d slots", p.Pods, total)

@@ -139,8 +139,8 @@ func capacity(sp *kube.SlotPool) string {
 		return fmt.Sprintf("%s %s", q.String(), name)
 	}
 	slots := int(sp.Spec.Slots)
-	for _, z := range sp.Spec.Zones {
-		slots += int(z.Slots)
+	for _, x := range sp.Spec.Parts() {
+		slots += int(x.Slots)
 	}
 	return strconv.Itoa(slots) + " slots"
 }
@@ -175,17 +175,23 @@ func pools(all []kube.SlotPool) [][]string {
 	return rows
 }
 
-// members is a table of the Jobs of a pool, and below it one of its zones if it has some.
+// members is a table of the Jobs of a pool, and below it one of its zones or classes if it has some.
 func members(sp *kube.SlotPool) [][]string {
 	rows := [][]string{{"NAMESPACE", "JOB", "PODS", "CLONES", "UNFINISHED", "WAITS"}}
 	for _, m := range sp.Status.Members {
 		rows = append(rows, []string{m.Namespace, m.Name, fmt.Sprint(m.Pods), fmt.Sprint(m.Clones), fmt.Sprint(m.Unfinished), m.Waits})
 	}
-	if len(sp.Status.Zones) > 0 {
-		rows = append(rows, []string{""}, []string{"ZONE", "SLOTS", "USED"})
+	rows = append(rows, parts("ZONE", sp.Status.Zones)...)
+	return append(rows, parts("CLASS", sp.Status.Classes)...)
+}
+
+// parts is a table of what zones or classes have, with an empty line before it.
+func parts(head string, all []kube.PartStatus) (rows [][]string) {
+	if len(all) > 0 {
+		rows = append(rows, []string{""}, []string{head, "SLOTS", "USED"})
 	}
-	for _, z := range sp.Status.Zones {
-		rows = append(rows, []string{z.Name, fmt.Sprint(z.Slots), fmt.Sprint(z.Used)})
+	for _, x := range all {
+		rows = append(rows, []string{x.Name, fmt.Sprint(x.Slots), fmt.Sprint(x.Used)})
 	}
 	return rows
 }

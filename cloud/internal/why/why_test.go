@@ -129,8 +129,8 @@ func TestExplain(t *testing.T) {
 // A pool of zones has as many slots as they have together, and a table of them below that of its Jobs.
 func TestZonesOfPool(t *testing.T) {
 	sp := kube.SlotPool{
-		Spec:   kube.SlotPoolSpec{Zones: []kube.PoolZone{{Name: "eu-a", Slots: 3}, {Name: "eu-b", Slots: 4}}},
-		Status: kube.SlotPoolStatus{Zones: []kube.ZoneStatus{{Name: "eu-a", Slots: 3, Used: 1}, {Name: "eu-b", Slots: 4}}},
+		Spec:   kube.SlotPoolSpec{Zones: []kube.PoolPart{{Name: "eu-a", Slots: 3}, {Name: "eu-b", Slots: 4}}},
+		Status: kube.SlotPoolStatus{Zones: []kube.PartStatus{{Name: "eu-a", Slots: 3, Used: 1}, {Name: "eu-b", Slots: 4}}},
 	}
 	if row := pools([]kube.SlotPool{sp})[1]; row[1] != "7 slots" {
 		t.Errorf("%q", row)

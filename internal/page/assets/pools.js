@@ -7,7 +7,7 @@ const EVERY = 1000; // milliseconds between an answer and the next question
 class PoolsPage {
   constructor() {
     this.client = new Client();
-    this.orders = { pools: {}, zones: {}, jobs: {}, turns: {} }; // in which the reader wants the tables
+    this.orders = { pools: {}, parts: {}, jobs: {}, turns: {} }; // in which the reader wants the tables
     window.addEventListener("hashchange", () => this.show(true));
     this.watch();
   }
@@ -81,7 +81,9 @@ function showPool(name, p, named, orders) {
   }
   const parts = [title, make("dl", { class: "sums" }, ...sums([["used", p.says], ["pods", p.pods], ["clones", p.clones], ["jobs", p.jobs], ["waiting", p.waiting], ["policy", decides(p)]]))];
   if (!p.ready) parts.push(make("p", { class: "problem" }, p.ready === false ? `The pool starts nothing: ${p.message}` : "No controller has seen the pool. Is tailcut-controller installed?"));
-  if (p.zones) parts.push(table("Zones", [{ head: "zone", cell: (z) => z.name }, { head: "used", cell: (z) => z.used / z.slots, text: (_, z) => meter(z.used, z.slots, `${z.used} of ${z.slots} slots`) }], p.zones.slice(), { order: orders.zones }));
+  for (const [title, head, all] of [["Zones", "zone", p.zones], ["Classes", "class", p.classes]]) {
+    if (all) parts.push(table(title, [{ head, cell: (x) => x.name }, { head: "used", cell: (x) => x.used / x.slots, text: (_, x) => meter(x.used, x.slots, `${x.used} of ${x.slots} slots`) }], all.slice(), { order: orders.parts }));
+  }
   parts.push(...jobsOf(p, orders.jobs));
   if (p.turns) {
     parts.push(table("Which policy decided", [{ head: "policy", cell: (t) => t.policy }, { head: "since", cell: (t) => t.since, text: (v) => instant(v).toLocaleString() }], p.turns.slice().reverse(), { order: orders.turns, most: 10 }));

@@ -30,7 +30,7 @@ var confining = []string{"geoclone:slot=0s", "flutter", "iridium", "spark-geo", 
 func zonePool(sp *SlotPool, slots ...int32) *SlotPool {
 	sp.Spec.Slots, sp.Spec.Zones = 0, nil
 	for i, n := range slots {
-		sp.Spec.Zones = append(sp.Spec.Zones, PoolZone{string(rune('a' + i)), n})
+		sp.Spec.Zones = append(sp.Spec.Zones, PoolPart{string(rune('a' + i)), n})
 	}
 	return sp
 }
@@ -447,12 +447,12 @@ func TestZonesChange(t *testing.T) {
 func TestZoneStatus(t *testing.T) {
 	sp := zonePool(testPool(0, "flutter"), 3, 1)
 	b := newBench(t, sp, pin(memberJob("pinned", 3, 3), "b"))
-	if got := b.statusOf(sp, b.clock).Zones; !slices.Equal(got, []ZoneStatus{{"a", 3, 0}, {"b", 1, 0}}) {
+	if got := b.statusOf(sp, b.clock).Zones; !slices.Equal(got, []PartStatus{{"a", 3, 0}, {"b", 1, 0}}) {
 		t.Errorf("%+v", got)
 	}
 	b.turn()
 	st := b.statusOf(sp, b.clock)
-	if !slices.Equal(st.Zones, []ZoneStatus{{"a", 3, 0}, {"b", 1, 1}}) || st.Used != 1 {
+	if !slices.Equal(st.Zones, []PartStatus{{"a", 3, 0}, {"b", 1, 1}}) || st.Used != 1 {
 		t.Errorf("%+v", st)
 	}
 	if waits := st.Members[0].Waits; waits != "its pod template allows only zones b, and their slots are taken" {
@@ -475,16 +475,16 @@ func TestWrongZones(t *testing.T) {
 		spec SlotPoolSpec
 		says string
 	}{
-		{SlotPoolSpec{Slots: 2, Zones: []PoolZone{{"a", 1}}}, "slots, resources, zones: a pool counts pods, or one resource, or pods in zones"},
-		{SlotPoolSpec{Resources: corev1.ResourceList{"cpu": resource.MustParse("1")}, Zones: []PoolZone{{"a", 1}}}, "slots, resources, zones: a pool counts"},
-		{SlotPoolSpec{Zones: []PoolZone{{"a", 0}}}, "zones: 0 slots in all are not between 1 and 100000"},
-		{SlotPoolSpec{Zones: []PoolZone{{"a", 99_999}, {"b", 2}}}, "zones: 100001 slots in all are not between"},
-		{SlotPoolSpec{Zones: []PoolZone{{"a", 1}, {"a", 2}}}, "zones: a is there twice"},
-		{SlotPoolSpec{Zones: []PoolZone{{"a,b", 1}}}, `zones: "a,b" is no value that the label topology.kubernetes.io/zone of a node can have`},
-		{SlotPoolSpec{Zones: []PoolZone{{"", 1}}}, `zones: "" is no value`},
-		{SlotPoolSpec{Zones: []PoolZone{{"a", -1}, {"b", 2}}}, "zones: a: -1 slots are fewer than 0"},
+		{SlotPoolSpec{Slots: 2, Zones: []PoolPart{{"a", 1}}}, "slots, resources, zones, classes: a pool counts pods, or one resource, or pods in zones or of classes"},
+		{SlotPoolSpec{Resources: corev1.ResourceList{"cpu": resource.MustParse("1")}, Zones: []PoolPart{{"a", 1}}}, "slots, resources, zones, classes: a pool counts"},
+		{SlotPoolSpec{Zones: []PoolPart{{"a", 0}}}, "zones: 0 slots in all are not between 1 and 100000"},
+		{SlotPoolSpec{Zones: []PoolPart{{"a", 99_999}, {"b", 2}}}, "zones: 100001 slots in all are not between"},
+		{SlotPoolSpec{Zones: []PoolPart{{"a", 1}, {"a", 2}}}, "zones: a is there twice"},
+		{SlotPoolSpec{Zones: []PoolPart{{"a,b", 1}}}, `zones: "a,b" is no value that a label can have`},
+		{SlotPoolSpec{Zones: []PoolPart{{"", 1}}}, `zones: "" is no value`},
+		{SlotPoolSpec{Zones: []PoolPart{{"a", -1}, {"b", 2}}}, "zones: a: -1 slots are fewer than 0"},
 		{SlotPoolSpec{Slots: 1, Bandwidth: &negative}, "bandwidth: it is that between zones, and the pool has none"},
-		{SlotPoolSpec{Zones: []PoolZone{{"a", 1}}, Bandwidth: &negative}, "bandwidth: -1 is no number of bytes per second"},
+		{SlotPoolSpec{Zones: []PoolPart{{"a", 1}}, Bandwidth: &negative}, "bandwidth: -1 is no number of bytes per second"},
 	} {
 		b := newBench(t)
 		if _, err := b.rulesOf(&SlotPool{Spec: c.spec}); err == nil || !strings.HasPrefix(err.Error(), c.says) {
