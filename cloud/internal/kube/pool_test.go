@@ -111,20 +111,19 @@ func (b *bench) sizeOf(p *corev1.Pod) int {
 // Whatever happens to the pods of a pool's Jobs, and however often the controller dies, there are never more pods than slots, no Job has more than
 // its parallelism, and in the end each has one result per index.
 func TestPoolStorm(t *testing.T) {
-	for _, kind := range []string{"pods", "cpu", "zones", "classes"} {
-		t.Run(kind, func(t *testing.T) { poolStorm(t, kind) })
-	}
+	t.Run("whole", func(t *testing.T) { poolStorm(t, "pods", "cpu") })
+	t.Run("parts", func(t *testing.T) { poolStorm(t, "zones", "classes") })
 }
 
-// poolStorm strikes a pool whose slots are of a kind.
-func poolStorm(t *testing.T, kind string) {
-	all := policiesOfJobs()
-	if kind == "zones" {
-		for range 10 { // of many policies
-			all = append(all, confining...)
-		}
-	}
+// poolStorm strikes pools whose slots are of one of some kinds.
+func poolStorm(t *testing.T, kinds ...string) {
 	rapid.Check(t, func(rt *rapid.T) {
+		all, kind := policiesOfJobs(), rapid.SampledFrom(kinds).Draw(rt, "kind")
+		if kind == "zones" {
+			for range 10 { // of many policies
+				all = append(all, confining...)
+			}
+		}
 		slots, crowded := rapid.Int32Range(1, 6).Draw(rt, "slots"), "" // crowded says that a pod was made too soon
 		sp := testPool(slots, rapid.SampledFrom(all).Draw(rt, "policy"))
 		sp.Spec.Preemption = rapid.SampledFrom([]string{"", PreemptAny}).Draw(rt, "preemption")
