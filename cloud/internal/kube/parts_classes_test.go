@@ -114,7 +114,7 @@ func TestClassStatus(t *testing.T) {
 	b := newBench(t, classPool(testPool(0, "fifo"), 3, 1), classJob("shuffles", "shuffle", 4), classJob("maps", "map", 1))
 	b.turn()
 	st := b.statusOf(b.pool(), b.clock)
-	if want := []PartStatus{{"map", 3, 1}, {"shuffle", 1, 1}}; !slices.Equal(st.Classes, want) || st.Zones != nil {
+	if want := []PartStatus{{"map", 3, 1}, {"shuffle", 1, 1}}; !slices.Equal(st.Classes, want) || st.Zones != nil || st.Slots != 4 {
 		t.Errorf("%+v", st)
 	}
 	at := slices.IndexFunc(st.Members, func(m PoolMember) bool { return m.Name == "shuffles" })

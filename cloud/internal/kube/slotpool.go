@@ -61,6 +61,7 @@ type PoolPart struct {
 // SlotPoolStatus is who has the slots and who waits for some.
 type SlotPoolStatus struct {
 	Jobs       int32               `json:"jobs"`                // that are not over
+	Slots      int32               `json:"slots,omitempty"`     // of all parts together; 0 where a resource is counted
 	Used       int32               `json:"used"`                // slots; pods where they are counted in a resource
 	Clones     int32               `json:"clones"`              // among the pods that have them
 	Waiting    int32               `json:"waiting"`             // Jobs without a slot
