@@ -12,6 +12,9 @@ import (
 // has to be in zone-c. Pods are where their slots are, no zone has more of them than slots in any sample, and a
 // controller that is killed changes nothing of that. The API server refuses zones that make no sense.
 func TestPoolZones(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
 	c := newCluster(t)
 	stop := c.controller()
 	defer func() { stop() }()
