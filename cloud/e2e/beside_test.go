@@ -12,7 +12,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
@@ -141,7 +140,7 @@ func (c *cluster) watchJobs(jobs map[string]work) map[string]time.Time {
 			w := jobs[p.Labels["job-name"]]
 			waited[w.name] = true
 			if w.policy != "" || w.tasks > 0 && p.Spec.NodeName != "" { // Kubernetes alone makes all pods at once, and most of them wait for a node
-				if p.DeletionTimestamp == nil && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+				if hasSlot(p) {
 					n++
 				}
 			}

@@ -175,7 +175,7 @@ func (h *havoc) count() {
 	h.seen++
 	n := 0
 	for _, p := range pods.Items {
-		if p.DeletionTimestamp == nil && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+		if hasSlot(&p) {
 			n++
 		}
 	}

@@ -105,6 +105,11 @@ func (c *cluster) pods(selector string) []corev1.Pod {
 	return list.Items
 }
 
+// hasSlot tells whether a pod runs or may come to run.
+func hasSlot(p *corev1.Pod) bool {
+	return p.DeletionTimestamp == nil && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed
+}
+
 // wait lets kubectl wait for a condition of a Job.
 func (c *cluster) wait(job, condition string, most time.Duration) {
 	c.t.Helper()

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // jobSetCerts is where JobSet looks for its certificate, and nowhere else.
@@ -154,7 +152,7 @@ func (c *cluster) setPool() {
 	for begun := time.Now(); len(over) < 2; time.Sleep(500 * time.Millisecond) {
 		n := 0
 		for _, p := range c.pods("tailcut.dev/pool=sets") {
-			if p.DeletionTimestamp == nil && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+			if hasSlot(&p) {
 				n++
 			}
 		}

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // Four Jobs of mixed sizes share four slots under srpt, although each may have six pods. There are never more pods than
@@ -40,7 +38,7 @@ func TestPool(t *testing.T) {
 		}
 		n := 0
 		for _, p := range c.pods("job-name") {
-			if p.DeletionTimestamp == nil && names[p.Labels["job-name"]] > 0 && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+			if names[p.Labels["job-name"]] > 0 && hasSlot(&p) {
 				n++
 			}
 		}

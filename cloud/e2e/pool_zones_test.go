@@ -55,7 +55,7 @@ func TestPoolZones(t *testing.T) {
 			if p.Labels["job-name"] == "zones-pinned" && zone != "zone-c" {
 				t.Fatalf("%s is in %s", p.Name, zone)
 			}
-			if p.DeletionTimestamp == nil && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+			if hasSlot(&p) {
 				count[zone]++
 			}
 		}

@@ -38,7 +38,7 @@ func (s *SlotPoolSpec) capacity() (poolKind, taken) {
 	for name, q := range s.Resources { // the one that there is
 		return poolKind{unit: name}, taken{q.MilliValue()}
 	}
-	parts := s.Parts()
+	parts := s.parts()
 	if len(parts) == 0 {
 		return poolKind{}, taken{int64(s.Slots)}
 	}
@@ -52,21 +52,30 @@ func (s *SlotPoolSpec) capacity() (poolKind, taken) {
 	return poolKind{zones: strings.Join(names, ",")}, slots
 }
 
-// Parts are the zones or the classes of a pool.
-func (s *SlotPoolSpec) Parts() []PoolPart {
+// parts are the zones or the classes of a pool.
+func (s *SlotPoolSpec) parts() []PoolPart {
 	if len(s.Classes) > 0 {
 		return s.Classes
 	}
 	return s.Zones
 }
 
+// TotalSlots returns how many pods there may be at once, in all parts together; 0 where a resource is counted.
+func (s *SlotPoolSpec) TotalSlots() (n int64) {
+	kind, slots := s.capacity()
+	if kind.unit != "" {
+		return 0
+	}
+	for _, some := range slots {
+		n += some
+	}
+	return n
+}
+
 // validateSlots says what is wrong with the slots of a pool and where they are.
 func (s *SlotPoolSpec) validateSlots() error {
 	kind, slots := s.capacity()
-	sum, kinds := int64(0), 0
-	for _, n := range slots {
-		sum += n
-	}
+	sum, kinds := s.TotalSlots(), 0
 	for _, has := range []bool{s.Slots != 0, kind.unit != "", len(s.Zones) > 0, len(s.Classes) > 0} {
 		if has {
 			kinds++
@@ -75,9 +84,9 @@ func (s *SlotPoolSpec) validateSlots() error {
 	switch {
 	case kinds > 1 || len(s.Resources) > 1:
 		return fmt.Errorf("slots, resources, zones, classes: a pool counts pods, or one resource, or pods in zones or of classes")
-	case kind.unit != "" && sum < 1:
+	case kind.unit != "" && slots[0] < 1:
 		return fmt.Errorf("resources: there must be more than 0 of %s", kind.unit)
-	case kind.unit == "" && (sum < 1 || sum > mostSlots) && len(s.Parts()) == 0:
+	case kind.unit == "" && (sum < 1 || sum > mostSlots) && len(s.parts()) == 0:
 		return fmt.Errorf("slots: %d is not between 1 and %d", sum, mostSlots)
 	case kind.unit == "" && (sum < 1 || sum > mostSlots):
 		return fmt.Errorf("%s: %d slots in all are not between 1 and %d", s.field(), sum, mostSlots)
@@ -88,7 +97,7 @@ func (s *SlotPoolSpec) validateSlots() error {
 	case s.Bandwidth != nil && (s.Bandwidth.Sign() < 0 || s.Bandwidth.CmpInt64(math.MaxInt64) > 0):
 		return fmt.Errorf("bandwidth: %s is no number of bytes per second", s.Bandwidth)
 	}
-	all := s.Parts()
+	all := s.parts()
 	for i, x := range all {
 		switch wrong := validation.IsValidLabelValue(x.Name); {
 		case x.Name == "" || len(wrong) > 0:

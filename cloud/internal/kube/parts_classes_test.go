@@ -1,13 +1,11 @@
 package kube
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -164,23 +162,8 @@ func TestClassesChange(t *testing.T) {
 	before := podNames(b.live())
 	sp := b.pool()
 	sp.Spec.Classes = []PoolPart{{"map", 1}, {"reduce", 1}, {"shuffle", 3}}
-	if err := b.api.Update(context.Background(), sp); err != nil {
-		t.Fatal(err)
-	}
-	b.ending = true
-	for range 4 {
-		if err := b.around(); err != nil {
-			t.Fatal(err)
-		}
-		b.clock = b.clock.Add(time.Second)
-	}
-	count, kept := map[string]int{}, 0
-	for _, p := range b.live() {
-		count[p.Labels[ClassLabel]]++
-		if slices.Contains(before, p.Name) {
-			kept++
-		}
-	}
+	b.repool(sp, 4)
+	count, kept := b.byPart(ClassLabel, before)
 	if want := map[string]int{"map": 1, "shuffle": 3}; !maps.Equal(count, want) || kept != 3 {
 		t.Errorf("%v, %d of them from before", count, kept)
 	}
@@ -191,11 +174,7 @@ func TestClassesChange(t *testing.T) {
 			t.Fatal(text)
 		}
 	}
-	for _, job := range b.jobsOf() {
-		if conditionOf(&job.Status, batchv1.JobComplete) == nil || job.Status.Failed > 0 {
-			t.Errorf("%s: %+v", job.Name, job.Status)
-		}
-	}
+	b.unharmed("after the change")
 }
 
 // Policies that a Job alone has no use for are taken where there are several Jobs, classes or zones.

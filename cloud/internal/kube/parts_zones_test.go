@@ -401,22 +401,8 @@ func TestZonesChange(t *testing.T) {
 			before := podNames(b.live())
 			sp := b.pool()
 			c.change(sp)
-			if err := b.api.Update(context.Background(), sp); err != nil {
-				t.Fatal(err)
-			}
-			for range 3 {
-				if err := b.around(); err != nil {
-					t.Fatal(err)
-				}
-				b.clock = b.clock.Add(time.Second)
-			}
-			got, kept := map[string]int{}, 0
-			for _, p := range b.live() {
-				got[p.Labels[ZoneLabel]]++
-				if slices.Contains(before, p.Name) {
-					kept++
-				}
-			}
+			b.repool(sp, 3)
+			got, kept := b.byPart(ZoneLabel, before)
 			if c.want == nil {
 				if len(b.live()) != 3 || kept != 3 {
 					t.Errorf("%s, %s: %d pods, %d of them from before", c.name, policy, len(b.live()), kept)
@@ -434,11 +420,7 @@ func TestZonesChange(t *testing.T) {
 				b.turn()
 				b.bounds(t.Fatalf, could)
 			}
-			for _, job := range b.jobsOf() {
-				if conditionOf(&job.Status, batchv1.JobComplete) == nil || job.Status.Failed > 0 {
-					t.Errorf("%s, %s: %+v", c.name, policy, job.Status)
-				}
-			}
+			b.unharmed(c.name + ", " + policy)
 		}
 	}
 }

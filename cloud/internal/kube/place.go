@@ -51,7 +51,7 @@ func (c *reconciler) namespace(ctx context.Context, name string) (*corev1.Namesp
 // started.
 type unusable struct{ error }
 
-// place returns the pool of a Job, its rules and the slots of each zone; nil rules for a Job alone, whose rules are its
+// place returns the pool of a Job, its rules and the slots of each part; nil rules for a Job alone, whose rules are its
 // own. An error is unusable if it is the user's.
 func (c *reconciler) place(ctx context.Context, job *batchv1.Job, s *state) (p *pool, how *rules, slots taken, err error) {
 	name, err := c.poolNameOf(ctx, job)
@@ -309,10 +309,10 @@ func (c *reconciler) depart(job *batchv1.Job, s *state, pods []*corev1.Pod) {
 
 // taken returns what pods take of the pool: so much each, or what they request for 0.
 func (p *pool) taken(pods []*corev1.Pod, each int64) taken {
-	zones := p.kind.names()
-	sum := make(taken, len(zones))
+	names := p.kind.names()
+	sum := make(taken, len(names))
 	for _, x := range pods {
-		if z := partIn(zones, partOf(x)); z >= 0 {
+		if z := partIn(names, partOf(x)); z >= 0 {
 			sum[z] += cmp.Or(each, sizeOfPod(&x.Spec, p.kind.unit))
 		}
 	}
@@ -373,8 +373,9 @@ func (c *reconciler) takenBy(s *state, pods []*corev1.Pod, now time.Time) taken 
 	if s.member != nil {
 		s.size = s.member.size
 	}
+	names := p.kind.names()
 	for _, x := range s.unseen {
-		if z := partIn(p.kind.names(), x.part); z >= 0 {
+		if z := partIn(names, x.part); z >= 0 {
 			still[z] += s.size
 		}
 	}

@@ -187,30 +187,30 @@ func (p *pool) count(e *entry, n taken) (wake []types.NamespacedName) {
 	return wake
 }
 
-// take lets a Job make one more pod if its zone has a slot for it. Where a slot was given to another Job the pod that
-// had it has to end first.
-func (p *pool) take(uid types.UID, zone int) bool {
+// take lets a Job make one more pod if its part of the pool has a slot for it. Where a slot was given to another Job,
+// the pod that had it has to end first.
+func (p *pool) take(uid types.UID, part int) bool {
 	e := p.entries[uid]
-	if p.full(uid, zone) {
+	if p.full(uid, part) {
 		p.held[uid] = e
 		return false
 	}
-	e.active[zone] += e.size()
-	p.active[zone] += e.size()
+	e.active[part] += e.size()
+	p.active[part] += e.size()
 	return true
 }
 
-// full tells whether no pod of a Job may be made in a zone now.
-func (p *pool) full(uid types.UID, zone int) bool {
-	return p.shared() && p.active[zone]+p.entries[uid].size() > p.slots[zone]
+// full tells whether no pod of a Job may be made in a part of the pool now.
+func (p *pool) full(uid types.UID, part int) bool {
+	return p.shared() && p.active[part]+p.entries[uid].size() > p.slots[part]
 }
 
 // size is what a pod takes.
 func (e *entry) size() int64 { return max(1, e.want.size) }
 
-// giveBack is for a pod that could not be made in a zone.
-func (p *pool) giveBack(uid types.UID, zone string) {
-	z := partIn(p.kind.names(), zone)
+// giveBack is for a pod that could not be made in a part of the pool.
+func (p *pool) giveBack(uid types.UID, part string) {
+	z := partIn(p.kind.names(), part)
 	if e := p.entries[uid]; e != nil && z >= 0 {
 		e.active[z] -= e.size()
 		p.active[z] -= e.size()

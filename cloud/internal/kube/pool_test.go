@@ -51,6 +51,42 @@ func requestCPU(job *batchv1.Job, cores int64) {
 	}}}
 }
 
+// repool changes the pool, and lets each Job see it so often.
+func (b *bench) repool(sp *SlotPool, times int) {
+	b.t.Helper()
+	if err := b.api.Update(context.Background(), sp); err != nil {
+		b.t.Fatal(err)
+	}
+	for range times {
+		if err := b.around(); err != nil {
+			b.t.Fatal(err)
+		}
+		b.clock = b.clock.Add(time.Second)
+	}
+}
+
+// byPart counts the pods that run or will, by the part of the pool that a label names, and those among some names.
+func (b *bench) byPart(label string, names []string) (count map[string]int, among int) {
+	count = map[string]int{}
+	for _, p := range b.live() {
+		count[p.Labels[label]]++
+		if slices.Contains(names, p.Name) {
+			among++
+		}
+	}
+	return count, among
+}
+
+// unharmed checks that all Jobs are complete, without a failure that counts.
+func (b *bench) unharmed(what string) {
+	b.t.Helper()
+	for _, job := range b.jobsOf() {
+		if conditionOf(&job.Status, batchv1.JobComplete) == nil || job.Status.Failed > 0 {
+			b.t.Errorf("%s: %s: %+v", what, job.Name, job.Status)
+		}
+	}
+}
+
 // jobsOf returns all Jobs.
 func (b *bench) jobsOf() []batchv1.Job {
 	list := &batchv1.JobList{}

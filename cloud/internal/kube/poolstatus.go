@@ -86,11 +86,7 @@ func (c *reconciler) wakeJobsOf(ctx context.Context, name string) error {
 func (c *reconciler) statusOf(sp *SlotPool, now time.Time) *SlotPoolStatus {
 	st := &SlotPoolStatus{Conditions: slices.Clone(sp.Status.Conditions)}
 	st.Zones, st.Classes = unused(sp.Spec.Zones), unused(sp.Spec.Classes)
-	if kind, slots := sp.Spec.capacity(); kind.unit == "" {
-		for _, n := range slots {
-			st.Slots += int32(n)
-		}
-	}
+	st.Slots = int32(sp.Spec.TotalSlots())
 	ready := metav1.Condition{Type: readyCondition, Status: metav1.ConditionTrue, Reason: "Valid", ObservedGeneration: sp.Generation, LastTransitionTime: metav1.NewTime(now)}
 	if _, err := c.rulesOf(sp); err != nil {
 		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, "Invalid", err.Error()

@@ -10,9 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/tailcut/tailcut/cloud/internal/kube"
@@ -83,34 +80,24 @@ func (b *board) look(ctx context.Context) (*Board, error) {
 	return b.last, b.err
 }
 
-// ask lists the pools as the API server has them in memory. They are read without their type, since a newer
-// controller may write more into them than this program knows.
+// ask lists the pools as the API server has them in memory.
 func (b *board) ask(ctx context.Context) (*Board, error) {
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "tailcut.dev", Version: "v1alpha1", Kind: "SlotPoolList"})
+	list := &kube.SlotPoolList{}
 	if err := b.api.List(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}); err != nil {
 		return nil, err
 	}
 	all := &Board{Schema: boardSchema, At: b.now(), Context: b.context, Pools: []PoolLook{}}
 	for i := range list.Items {
-		p, err := lookOf(list.Items[i].Object)
-		if err != nil {
-			return nil, err
-		}
-		all.Pools = append(all.Pools, p)
+		all.Pools = append(all.Pools, lookOf(&list.Items[i]))
 	}
 	slices.SortFunc(all.Pools, func(a, b PoolLook) int { return cmp.Compare(a.Name, b.Name) })
 	return all, nil
 }
 
 // lookOf reads a SlotPool.
-func lookOf(object map[string]any) (p PoolLook, err error) {
-	sp := &kube.SlotPool{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, sp); err != nil {
-		return p, err
-	}
+func lookOf(sp *kube.SlotPool) PoolLook {
 	st := &sp.Status
-	p = PoolLook{
+	p := PoolLook{
 		Name: sp.Name, Policy: policies(sp), Decides: decides(sp), Pods: st.Used, Clones: st.Clones, Jobs: st.Jobs, Waiting: st.Waiting,
 		Zones: st.Zones, Classes: st.Classes, Portfolio: st.Portfolio, Turns: st.Turns, Members: append([]kube.PoolMember{}, st.Members...),
 	}
@@ -122,15 +109,12 @@ func lookOf(object map[string]any) (p PoolLook, err error) {
 		}
 	}
 	p.count(sp)
-	return p, nil
+	return p
 }
 
 // count fills in how much of the pool there is and has been given out.
 func (p *PoolLook) count(sp *kube.SlotPool) {
-	total := sp.Spec.Slots
-	for _, x := range sp.Spec.Parts() {
-		total += x.Slots
-	}
+	total := sp.Spec.TotalSlots()
 	p.Unit, p.Used, p.Total = "slots", float64(p.Pods), float64(total)
 	p.Says = fmt.Sprintf("%d of %d slots", p.Pods, total)
 	for name, has := range sp.Spec.Resources {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -138,11 +137,7 @@ func capacity(sp *kube.SlotPool) string {
 	for name, q := range sp.Spec.Resources {
 		return fmt.Sprintf("%s %s", q.String(), name)
 	}
-	slots := int(sp.Spec.Slots)
-	for _, x := range sp.Spec.Parts() {
-		slots += int(x.Slots)
-	}
-	return strconv.Itoa(slots) + " slots"
+	return fmt.Sprintf("%d slots", sp.Spec.TotalSlots())
 }
 
 // policyOf names the policy of a pool; of several the one that decides, too.

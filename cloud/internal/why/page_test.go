@@ -18,12 +18,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/tailcut/tailcut/cloud/internal/kube"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what the page is answered into internal/page/testdata instead of comparing it")
@@ -31,7 +32,7 @@ var rewrite = flag.Bool("rewrite", false, "write what the page is answered into 
 // answered is what the page is answered, with which the tests of internal/page look at it in a browser.
 const answered = "../../../internal/page/testdata/pools.json"
 
-// cluster has some pools. It has no types, so that it keeps what this program does not know.
+// cluster has some pools.
 type cluster struct {
 	client.Client
 	mu     sync.Mutex
@@ -56,8 +57,12 @@ func newCluster(t *testing.T) *cluster {
 		}
 		objects = append(objects, u)
 	}
+	scheme, err := kube.Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := &cluster{}
-	inner := fake.NewClientBuilder().WithScheme(runtime.NewScheme()).WithObjects(objects...).Build()
+	inner := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 	c.Client = interceptor.NewClient(inner, interceptor.Funcs{List: func(ctx context.Context, api client.WithWatch, into client.ObjectList, how ...client.ListOption) error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
