@@ -62,8 +62,8 @@ type Seen struct{ Clones, Retried int }
 //	retiring jobs changes no decision, and the policy keeps nothing of them
 //	reports of progress matter if the entry says Progress, and do not if it does not
 //
-// The worlds are random and the same in every run. With -short there are fewer, with -tags invariants half as
-// many again, and with -tags long three times as many.
+// The worlds are random and the same in every run. With -short there are fewer, with -tags long three
+// times as many.
 func Run(t *testing.T, e *kit.Entry, settings ...string) (seen Seen) {
 	t.Helper()
 	if err := e.Check(); err != nil {

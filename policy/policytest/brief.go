@@ -1,7 +1,6 @@
-//go:build !invariants && !race && !long
+//go:build !long
 
 package policytest
 
-// fewer divides the number of worlds and of jobs in them. Builds with the tag long go through all,
-// and those that check each event through half of them.
+// fewer divides the number of worlds and of jobs in them. Builds with the tag long go through all.
 const fewer = 3

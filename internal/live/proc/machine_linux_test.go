@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,14 +85,16 @@ func TestMemoryLimit(t *testing.T) {
 	limits := func(n int64) func(*Config) {
 		return func(c *Config) { c.Limits = []jobfile.Limits{{Memory: n}} }
 	}
-	// each shell fills some 30 MB; another forks them
-	const two = `for i in 1 2; do sh -c 'x=$(head -c 30000000 /dev/zero | tr "\0" x); sleep 1; echo ${#x}' & done; wait`
-	r := newRig(t, limits(20<<20), two)
+	// each shell fills some 30 MB and keeps them for a while; another forks them
+	two := func(seconds int) string {
+		return fmt.Sprintf(`for i in 1 2; do sh -c 'x=$(head -c 30000000 /dev/zero | tr "\0" x); sleep %d; echo ${#x}' & done; wait`, seconds)
+	}
+	r := newRig(t, limits(20<<20), two(30)) // a busy machine may look late
 	if rep := r.end(r.begin(0, 0, 0)); rep.Kind != sched.AttemptFailed || !strings.HasPrefix(rep.Note, "used ") ||
 		!strings.HasSuffix(rep.Note, "MiB of memory, more than the 20MiB that memory allows; raise it with --memory or in the job file") {
 		t.Errorf("report %+v", rep)
 	}
-	r = newRig(t, limits(2<<30), two)
+	r = newRig(t, limits(2<<30), two(1))
 	a := r.begin(0, 0, 0)
 	if rep := r.end(a); rep.Kind != sched.AttemptDone {
 		t.Errorf("report %+v", rep)

@@ -1,5 +1,0 @@
-//go:build (invariants || race) && !long
-
-package policytest
-
-const fewer = 2
