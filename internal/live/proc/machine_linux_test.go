@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -101,6 +102,23 @@ func TestMemoryLimit(t *testing.T) {
 	}
 	if got := strings.Count(string(r.output[a.ID]), "30000000"); got != 2 {
 		t.Errorf("output %q", r.output[a.ID])
+	}
+}
+
+// A look that has to wait for a processor costs no more than one that has not: else a busy machine would be looked at
+// less often.
+func TestThreadTime(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before := threadTime()
+	time.Sleep(300 * time.Millisecond)
+	if waited := threadTime() - before; waited > 100*time.Millisecond {
+		t.Errorf("waiting took %v of a processor", waited)
+	}
+	for start := time.Now(); threadTime() == before && time.Since(start) < 10*time.Second; {
+	}
+	if threadTime() == before {
+		t.Error("work takes nothing of a processor")
 	}
 }
 

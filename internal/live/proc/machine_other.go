@@ -4,6 +4,7 @@ package proc
 
 import (
 	"errors"
+	"time"
 
 	"github.com/tailcut/tailcut/internal/live"
 )
@@ -16,6 +17,6 @@ func ReadMachine() (live.Reading, error) {
 // residents are not known here.
 type residents map[int]struct{}
 
-func residentNow() residents { return residents{} }
+func timedResidents() (residents, time.Duration) { return residents{}, 0 }
 
 func (r residents) of(group int, limit int64) int64 { return 0 }

@@ -61,8 +61,9 @@ func (w *watch) look(now time.Time) {
 	var used residents
 	memory := func() residents {
 		if used == nil && !now.Before(w.weigh) {
-			used = residentNow()
-			w.weigh = now.Add(20 * time.Since(now)) // a twentieth of a processor is enough for that
+			var cost time.Duration
+			used, cost = timedResidents()
+			w.weigh = now.Add(20 * cost) // a twentieth of a processor is enough for that
 		}
 		return used
 	}
