@@ -104,7 +104,10 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	}
 	p.rate(v, st, &stage, sure, &cause, rest)
 	p.sift(v, st, sure*p.begun.chance(&p.redraw, cause[byChance]), start)
-	blind, least := p.blind(st, &stage), math.Inf(1)
+	blind, least := 0.0, math.Inf(1)
+	if !st.says {
+		blind = p.blind(st, &stage)
+	}
 	for i := range p.eye.seen {
 		x := &p.eye.seen[i]
 		if i >= many && (blind == 0 || x.attempts > 1) || v.AttemptRoom(x.id) == 0 || p.start.tooLate(&x.left.timeLeft, start) {

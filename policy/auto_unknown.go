@@ -8,7 +8,8 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// unknown is what is taken of a stage in which nothing has won yet, and whose attempts do not report.
+// unknown is what is taken of a stage in which nothing has won yet, and whose attempts do not report. Likewise of a
+// single task that reports: that it will be done at its pace says nothing of what another attempt would take.
 //
 // Its tasks are taken to last as long as those that have won lately in all stages, d on average, and to differ as
 // much as those of a stage do: two attempts of a task are alike, so a clone saves g d of d, where g is Gini's
@@ -93,7 +94,7 @@ func (u *unknown) typical() float64 {
 // busy machine have none.
 func (p *auto) blind(st *autoStage, stage *sched.Stage) float64 {
 	chance := min(p.unknown.chance(), p.cause(stage.Job)[byChance])
-	if st.past.n > 0 || st.says || stage.Pending > 0 || chance < fewWins {
+	if st.past.n > 0 || stage.Pending > 0 || chance < fewWins {
 		return 0
 	}
 	sure := 1 - 1/math.Sqrt(1+toldCounts)
@@ -103,8 +104,12 @@ func (p *auto) blind(st *autoStage, stage *sched.Stage) float64 {
 }
 
 // guess finds the bids of a stage's clones where no law is known: of those that it wants, and of those that it has.
+// Of a task that reports, the clone starts before half of it is done.
 func (p *auto) guess(v *sched.View, st *autoStage, stage *sched.Stage) {
-	price := p.blind(st, stage)
+	price := 0.0
+	if !st.says || stage.Running == 1 {
+		price = p.blind(st, stage)
+	}
 	for t, ok := v.RunningTask(st.id, 0); ok && len(st.best) < mostSeen; t, ok = v.RunningTask(st.id, t+1) {
 		switch live := int(v.Task(t).Live); {
 		case live > 1:
@@ -114,10 +119,18 @@ func (p *auto) guess(v *sched.View, st *autoStage, stage *sched.Stage) {
 			} else {
 				p.hold(a, price)
 			}
-		case price > 0 && v.AttemptRoom(t) > 0:
+		case price > 0 && v.AttemptRoom(t) > 0 && !halfDone(v, t):
 			st.best = append(st.best, want{t, price, live})
 		}
 	}
 	slices.SortFunc(st.best, func(a, b want) int { return cmp.Compare(a.task, b.task) })
 	p.bid(st)
+}
+
+// halfDone tells whether a task with one attempt has run for longer than it still takes, by its report.
+func halfDone(v *sched.View, t sched.TaskID) bool {
+	a, _ := v.FirstAttempt(t)
+	row := v.Attempt(a)
+	rem, told := row.Remaining(v.Now())
+	return told && rem < v.Now()-row.Started
 }

@@ -41,9 +41,9 @@ func TestGini(t *testing.T) {
 	}
 }
 
-// lone plays jobs of one task on 40 slots, of which half are in use without clones. It returns the machine time and
-// the mean flow time.
-func lone(t *testing.T, spec string, jobs int, redrawn bool) (machine, flow float64, clones int) {
+// lone plays jobs of one task on 40 slots, of which half are in use without clones; each attempt reports so often, or
+// not at all. It returns the machine time and the mean flow time.
+func lone(t *testing.T, spec string, jobs int, redrawn bool, reports sched.Time) (machine, flow float64, clones int) {
 	const slots = 40
 	w := on(t, spec, sched.DefaultLimits())
 	w.Machines(slots)
@@ -59,7 +59,7 @@ func lone(t *testing.T, spec string, jobs int, redrawn bool) (machine, flow floa
 			number = uint64(d.Number)
 		}
 		x := rand.New(rand.NewPCG(uint64(d.Task), number))
-		return policytest.Fate{Lasts: sched.FromSeconds(10 * x.ExpFloat64())}
+		return policytest.Fate{Lasts: sched.FromSeconds(10 * x.ExpFloat64()), Reports: reports}
 	}
 	w.Run()
 	v := w.Core.View()
@@ -71,22 +71,23 @@ func lone(t *testing.T, spec string, jobs int, redrawn bool) (machine, flow floa
 	return machine, flow, len(w.Clones())
 }
 
-// TestAutoLoneTasks: where no task reports and none can be compared with others of its stage, idle slots run clones as
-// long as these win; where they never win, they cost less than a hundredth of the machine time.
+// TestAutoLoneTasks: where no task can be compared with others of its stage, idle slots run clones as long as these
+// win, whether tasks report or not; where they never win, only the first ones cost machine time.
 func TestAutoLoneTasks(t *testing.T) {
-	for _, redrawn := range []bool{true, false} {
-		jobs := 5000 // so that the first clones, which tell, are few
-		if redrawn {
-			jobs = 1000
+	for _, c := range []struct {
+		redrawn bool
+		jobs    int
+		reports sched.Time
+		most    float64 // of fifo's machine time
+	}{{true, 1000, 0, 1.1}, {false, 5000, 0, 1.01}, {true, 400, 2 * sched.Second / 5, 1.1}, {false, 400, 2 * sched.Second / 5, 1.08}} {
+		machine, flow, _ := lone(t, "fifo", c.jobs, c.redrawn, c.reports)
+		own, ownFlow, clones := lone(t, "auto", c.jobs, c.redrawn, c.reports)
+		t.Logf("%+v: machine time %.4f of fifo's, mean flow time %.3f, %d clones", c, own/machine, ownFlow/flow, clones)
+		if c.redrawn && ownFlow > 0.9*flow {
+			t.Errorf("%+v: clones help: mean flow time %.3f of fifo's", c, ownFlow/flow)
 		}
-		machine, flow, _ := lone(t, "fifo", jobs, redrawn)
-		own, ownFlow, clones := lone(t, "auto", jobs, redrawn)
-		t.Logf("redrawn %v: machine time %.4f of fifo's, mean flow time %.3f, %d clones", redrawn, own/machine, ownFlow/flow, clones)
-		if redrawn && (ownFlow > 0.9*flow || own > 1.1*machine) {
-			t.Errorf("clones help: machine time %.3f and mean flow time %.3f of fifo's", own/machine, ownFlow/flow)
-		}
-		if !redrawn && own > 1.01*machine {
-			t.Errorf("clones cannot help: machine time %.4f of fifo's", own/machine)
+		if own > c.most*machine {
+			t.Errorf("%+v: machine time %.4f of fifo's", c, own/machine)
 		}
 	}
 }
