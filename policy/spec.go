@@ -176,14 +176,19 @@ func WithDefault(spec, param, value string) (string, error) {
 // policies whose source has slots of time (see kit.SlotOf) look at every event, clones begin at the age of a second,
 // and those that plan for deadlines do so every two seconds. What the specification itself says stands.
 func Live(spec string) (string, error) {
-	for _, p := range [][2]string{{"slot", "0s"}, {"min_age", "1s"}} {
-		var err error
-		if spec, err = WithDefault(spec, p[0], p[1]); err != nil {
-			return "", err
-		}
+	spec, err := AtEvents(spec)
+	if err == nil {
+		spec, err = WithDefault(spec, "min_age", "1s")
+	}
+	if err != nil {
+		return "", err
 	}
 	return ForDeadlines(spec, "2s")
 }
+
+// AtEvents lets a policy whose source has slots of time decide at every event, unless the specification names a slot:
+// where real tasks run, nothing waits for a boundary.
+func AtEvents(spec string) (string, error) { return WithDefault(spec, "slot", "0s") }
 
 // ForDeadlines fits the specification of a policy that plans for deadlines to tasks that are processes: it plans anew
 // at reports of progress, every so often, not only when a job arrives, as a run's only job never does again; an

@@ -448,5 +448,5 @@ func TestBesideKueue(t *testing.T) {
 	c.must(reporters, "apply", "-f", "-")
 	defer c.kueue("", "batch/job")()
 	c.must(queues("6", "Never"), "apply", "-f", "-")
-	c.besideRounds([]manager{{name: "Kubernetes alone"}, {name: "Kueue alone", queue: "nightly"}})
+	c.besideRounds([]manager{{name: "Kubernetes alone"}, {name: "Kueue alone", queue: "nightly", bounded: true}})
 }

@@ -112,7 +112,7 @@ func (c *cluster) predict(file, policy string, slots int, flags ...string) float
 			Mean float64 `json:"mean_flow_seconds"`
 		} `json:"results"`
 	}
-	out := c.program("tailcut", append([]string{"simulate", file, "--machines", fmt.Sprint(slots), "--policy", policy, "--progress", "none", "--format", "json"}, flags...)...)
+	out := c.program("tailcut", append([]string{"simulate", file, "--machines", fmt.Sprint(slots), "--policy", policy, "--slot", "0s", "--progress", "none", "--format", "json"}, flags...)...)
 	if err := json.Unmarshal([]byte(out), &said); err != nil || len(said.Results) == 0 {
 		c.t.Fatal(err, out)
 	}
@@ -284,7 +284,7 @@ func takesOf(p *corev1.Pod) float64 {
 }
 
 // measure returns the mean time that a Job took, and how long pods held their slots beyond the times of their tasks: from a pod's making to the news of
-// its end, less its task's time. That slots are empty while tasks wait does not count: srew leaves them so until its next decision, in the simulator as well.
+// its end, less its task's time. That slots are empty while tasks wait does not count: a policy with slots of time leaves them so, in the simulator as well.
 func (r *poolRun) measure() (took, mean, sd float64) {
 	for j, at := range r.arrived {
 		took += r.done[fmt.Sprintf("%s-%d", r.name, j)].Sub(at).Seconds() / float64(len(r.arrived))

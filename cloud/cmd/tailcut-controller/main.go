@@ -129,8 +129,9 @@ func check(o *kube.Options, f *pflag.FlagSet) error {
 	return nil
 }
 
-// policyOf makes the policy of one Job or of a pool. To plan anew for a deadline is to begin clones anew: pods take
-// seconds for that, and lose what they have done unless they can go on where another is.
+// policyOf makes the policy of one Job or of a pool. As in run and serve, a policy with slots of time decides at every
+// event unless it names a slot, so that no pod waits for a boundary. To plan anew for a deadline is to begin clones
+// anew: pods take seconds for that, and lose what they have done unless they can go on where another is.
 func policyOf(spec string, resumable bool, in kube.Place) (sched.Policy, error) {
 	at, interval := policy.Place{Name: "a Job's pods"}, ""
 	if in.Shared {
@@ -142,6 +143,9 @@ func policyOf(spec string, resumable bool, in kube.Place) (sched.Policy, error) 
 	parts := strings.Split(spec, "/") // one for each class of slots, if there are several
 	for i := range parts {
 		var err error
+		if parts[i], err = policy.AtEvents(parts[i]); err != nil {
+			return nil, err
+		}
 		if parts[i], err = policy.ForDeadlines(parts[i], interval); err != nil {
 			return nil, err
 		}

@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/tailcut/tailcut/cloud/internal/kube"
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/sim"
+	"github.com/tailcut/tailcut/trace"
 )
 
 // Policies are taken where they have something to decide.
@@ -30,6 +33,29 @@ func TestPoliciesOfPlaces(t *testing.T) {
 		_, err := newPolicy(c.spec, "", false, c.at)
 		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%s at %+v: %v, want %q", c.spec, c.at, err, c.says)
+		}
+	}
+}
+
+// Tasks of 7 s, one at a time: without a slot in its specification, a policy with slots of time leaves nothing empty until a boundary.
+func TestPoliciesDecideAtEvents(t *testing.T) {
+	w, err := trace.Synthesize("synth:jobs=1;tasks=3;law=det:value=7", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range []kube.Place{{Classes: 1}, {Shared: true, Classes: 1}} {
+		for spec, takes := range map[string]sched.Time{"srew": 21 * sched.Second, "srew:beta=0.5": 21 * sched.Second, "srew:slot=5s": 27 * sched.Second} {
+			p, err := newPolicy(spec, "", false, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := sim.Run(t.Context(), w, p, sim.Options{Machines: 1, Limits: sched.DefaultLimits(), Model: sim.StatedLaw})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := res.Jobs[0].Completion - res.Jobs[0].Arrival; got != takes {
+				t.Errorf("%s at %+v: the job takes %v, want %v", spec, in, got, takes)
+			}
 		}
 	}
 }
