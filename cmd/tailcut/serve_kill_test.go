@@ -140,8 +140,10 @@ func TestServeSurvivesKills(t *testing.T) {
 			}
 		})
 	}
+	enough := func() bool { mu.Lock(); defer mu.Unlock(); return len(accepted) >= kills }
 	random := rand.New(rand.NewPCG(16, 7))
-	for range kills {
+	killed := 0
+	for ; killed < kills || killed < 5*kills && !enough(); killed++ { // a busy machine accepts less between two kills
 		time.Sleep(time.Duration(random.Int64N(int64(250 * time.Millisecond))))
 		v.kill()
 		v.start()
@@ -178,8 +180,8 @@ func TestServeSurvivesKills(t *testing.T) {
 			t.Errorf("job %d (%s) was accepted and is lost", id, name)
 		}
 	}
-	t.Logf("%d kills, %d jobs accepted, %d not answered, %d of them there", kills, len(accepted), len(doubtful), len(names)-len(accepted))
-	if len(accepted) < kills {
+	t.Logf("%d kills, %d jobs accepted, %d not answered, %d of them there", killed, len(accepted), len(doubtful), len(names)-len(accepted))
+	if !enough() {
 		t.Errorf("only %d jobs were accepted: the test tests nothing", len(accepted))
 	}
 	if err := v.cmd.Process.Signal(syscall.SIGTERM); err != nil {
