@@ -47,9 +47,9 @@ var besideMixes = map[string]mix{
 }
 
 // Fifteen Jobs come to nodes with room for twelve pods: under Kubernetes alone, and in a pool of twelve slots under each of some policies. They are of mixed
-// sizes and come at once, in an order drawn for each round, or a large one comes before the others. No Job fails, each index is done once, there are never more pods than slots, no
-// Job waits for its first pod longer than maxWait allows. From five rounds on the policies that the mix names have to take at most 0.7 of the mean time that
-// Jobs take otherwise, by the whole 95 % interval.
+// sizes and come at once, in an order drawn for each round, or a large one comes before the others. No Job fails, each index is done once, there are never
+// more pods than slots, no Job waits for its first pod longer than maxWait allows. From five rounds on the policies that the mix names have to take at most 0.7
+// of the mean time that Jobs take otherwise, by the whole 95 % interval.
 func TestBeside(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes minutes")
@@ -162,6 +162,16 @@ func (c *cluster) beside(round, at int, x manager, arrivals []arrival) time.Dura
 	return total / time.Duration(len(all))
 }
 
+// besideWatch looks at Jobs of TestBeside.
+type besideWatch struct {
+	*cluster
+	client *kubernetes.Clientset
+	all    []work
+	begun  map[string]time.Time
+	flows  map[string]time.Duration // of those that are complete
+	waited map[string]bool          // those that have had a pod, or of which was told that they had none in time
+}
+
 // watchJobs makes Jobs when they are due, looks at them each second until all are complete, and returns how long each took.
 func (c *cluster) watchJobs(all []work, arrivals []arrival) map[string]time.Duration {
 	c.t.Helper()
@@ -173,61 +183,76 @@ func (c *cluster) watchJobs(all []work, arrivals []arrival) map[string]time.Dura
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	begun, jobs := map[string]time.Time{}, map[string]work{}
-	flows, waited, ctx := map[string]time.Duration{}, map[string]bool{}, context.Background()
-	for start := time.Now(); len(flows) < len(all); time.Sleep(time.Second) {
-		var due strings.Builder
-		for i, now := len(begun), time.Now(); i < len(all) && now.Sub(start) >= arrivals[i].at; i++ {
-			begun[all[i].name], jobs[all[i].name] = now, all[i]
-			due.WriteString("---\n" + c.manifest(all[i]))
-		}
-		if due.Len() > 0 {
-			c.must(due.String(), "create", "-f", "-")
-		}
-		pods, err := client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{ResourceVersion: "0"})
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		n := 0
-		for i := range pods.Items {
-			p := &pods.Items[i]
-			w := jobs[p.Labels["job-name"]]
-			waited[w.name] = true
-			if w.policy != "" || w.tasks > 0 && p.Spec.NodeName != "" { // Kubernetes alone makes all pods at once, and most of them wait for a node
-				if hasSlot(p) {
-					n++
-				}
-			}
-		}
-		if n > besideSlots {
-			c.t.Fatalf("%d pods in %d slots", n, besideSlots)
-		}
-		list, err := client.BatchV1().Jobs("default").List(ctx, metav1.ListOptions{ResourceVersion: "0"})
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		for i := range list.Items {
-			job := &list.Items[i]
-			w := jobs[job.Name]
-			if w.tasks == 0 {
-				continue
-			}
-			for _, k := range job.Status.Conditions {
-				if k.Type == batchv1.JobFailed && k.Status == "True" {
-					c.t.Fatalf("%s has failed: %s", job.Name, k.Message)
-				}
-				if k.Type == batchv1.JobComplete && k.Status == "True" && flows[job.Name] == 0 {
-					flows[job.Name] = time.Since(begun[job.Name])
-				}
-			}
-			if w.policy != "" && !waited[job.Name] && time.Since(begun[job.Name]) > besideWait+20*time.Second {
-				c.t.Errorf("%s still has no pod after %v", job.Name, time.Since(begun[job.Name]))
-				waited[job.Name] = true
-			}
-		}
+	w := &besideWatch{cluster: c, client: client, all: all, begun: map[string]time.Time{}, flows: map[string]time.Duration{}, waited: map[string]bool{}}
+	for start := time.Now(); len(w.flows) < len(all); time.Sleep(time.Second) {
+		w.submit(arrivals, time.Since(start))
+		w.look()
 		if time.Since(start) > 10*time.Minute {
-			c.t.Fatalf("after 10 minutes %d of %d Jobs are complete", len(flows), len(all))
+			c.t.Fatalf("after 10 minutes %d of %d Jobs are complete", len(w.flows), len(all))
 		}
 	}
-	return flows
+	return w.flows
+}
+
+// submit makes the Jobs that are due.
+func (w *besideWatch) submit(arrivals []arrival, now time.Duration) {
+	w.t.Helper()
+	var due strings.Builder
+	for i := len(w.begun); i < len(w.all) && now >= arrivals[i].at; i++ {
+		w.begun[w.all[i].name] = time.Now()
+		due.WriteString("---\n" + w.manifest(w.all[i]))
+	}
+	if due.Len() > 0 {
+		w.must(due.String(), "create", "-f", "-")
+	}
+}
+
+// look counts the pods that have slots, and sees which Jobs are complete.
+func (w *besideWatch) look() {
+	w.t.Helper()
+	ctx, jobs, n := context.Background(), map[string]work{}, 0
+	for _, x := range w.all[:len(w.begun)] {
+		jobs[x.name] = x
+	}
+	pods, err := w.client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{ResourceVersion: "0"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range pods.Items {
+		p := &pods.Items[i]
+		x := jobs[p.Labels["job-name"]]
+		w.waited[x.name] = true
+		if hasSlot(p) && (x.policy != "" || x.tasks > 0 && p.Spec.NodeName != "") { // Kubernetes alone makes all pods at once, and most of them wait for a node
+			n++
+		}
+	}
+	if n > besideSlots {
+		w.t.Fatalf("%d pods in %d slots", n, besideSlots)
+	}
+	list, err := w.client.BatchV1().Jobs("default").List(ctx, metav1.ListOptions{ResourceVersion: "0"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range list.Items {
+		if job := &list.Items[i]; jobs[job.Name].tasks > 0 {
+			w.judge(job, jobs[job.Name].policy)
+		}
+	}
+}
+
+// judge notes that a Job is complete, and tells if it has failed or waits longer than its pool allows.
+func (w *besideWatch) judge(job *batchv1.Job, policy string) {
+	w.t.Helper()
+	for _, k := range job.Status.Conditions {
+		if k.Type == batchv1.JobFailed && k.Status == "True" {
+			w.t.Fatalf("%s has failed: %s", job.Name, k.Message)
+		}
+		if k.Type == batchv1.JobComplete && k.Status == "True" && w.flows[job.Name] == 0 {
+			w.flows[job.Name] = time.Since(w.begun[job.Name])
+		}
+	}
+	if age := time.Since(w.begun[job.Name]); policy != "" && !w.waited[job.Name] && age > besideWait+20*time.Second {
+		w.t.Errorf("%s still has no pod after %v", job.Name, age)
+		w.waited[job.Name] = true
+	}
 }
