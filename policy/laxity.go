@@ -3,9 +3,10 @@ package policy
 // Laxity: Tailcut's own policy for deadlines. docs/howto/deadlines.md explains it. The symbols are those of Shed
 // (shed.go).
 //
-//	waiting tasks get slots before any clone: first those of jobs with a seat in the order of the deadlines; then those
-//	of jobs that can meet theirs only if others do not, and of late ones that are worth something still (late: soft),
-//	least work for their value first; then all others, least work first. Who has a seat, seat says
+//	a task that will be late gets clones that may save its job before any waiting task gets a slot
+//	waiting tasks get slots before any other clone: first those of jobs with a seat in the order of the deadlines; then
+//	those of jobs that can meet theirs only if others do not, and of late ones that are worth something still (late:
+//	soft), least work for their value first; then all others, least work first. Who has a seat, seat says
 //	when a task reports:
 //	  of its attempts that work, the one that will be done first goes on; the others are killed
 //	  late: it will be done after the deadline. Clones, as many as make the chance that all are late at most epsilon
@@ -32,8 +33,11 @@ package policy
 // counts as c / chance.
 //
 // Where what attempts foretell shows that tasks have sizes of their own, a task's size is judged by all that its
-// attempts have foretold, and nu and the number of clones follow from it (laxity_size.go). A task that would be late
-// gets clones only if they save it with a chance of epsilon, or of laxitySave while other tasks wait.
+// attempts have foretold, and nu and the number of clones follow from it (laxity_size.go).
+//
+// A task that would be late gets clones only if they save it with a chance of epsilon, or of laxitySave while other
+// tasks wait; else its job is lost. Such clones cost little: all but one are killed at their first reports
+// (laxity_clones.go).
 //
 // Running tasks of jobs that are lost and worth nothing give way to waiting tasks of jobs with a seat
 // (laxity_vain.go).
@@ -96,12 +100,15 @@ type laxity struct {
 	stages    kit.PerStage[laxityStage]
 	told      kit.Queue[sched.AttemptID]       // attempts that have reported since the last decision
 	young     kit.Queue[sched.AttemptID]       // not good enough, but launched at this instant: they stay for now
-	again     kit.Queue[sched.TaskID]          // late tasks for whose clones there was no slot, and some that are over
-	lacks     sched.Table[sched.TaskID, bool]  // the tasks of again that run
+	saves     kit.Queue[sched.TaskID]          // tasks without a slot for clones that may save the job
+	again     kit.Queue[sched.TaskID]          // and for others; some of both are over
+	lacks     sched.Table[sched.TaskID, bool]  // the tasks of saves and again that run
 	lacking   int                              // how many these are
 	avoided   []sched.Time                     // by machine: until when
 	dismissed sched.Table[sched.TaskID, uint8] // attempts of a task that were killed for being slow
 	vain      kit.Queue[sched.TaskID]          // running tasks of jobs that are lost, and some that are over
+	// vainWork is the machine time that tasks have lost by giving way.
+	vainWork sched.Table[sched.TaskID, sched.Time]
 }
 
 type laxityStage struct {
@@ -151,6 +158,7 @@ func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 		p.law.forget()
 		kit.DropTasks(&p.dismissed, v, ev.Job)
 		kit.DropTasks(&p.lacks, v, ev.Job)
+		kit.DropTasks(&p.vainWork, v, ev.Job)
 		return
 	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost, sched.TaskReady, sched.TaskGivenUp:
 		p.lackless(v, ev)
@@ -183,6 +191,7 @@ func (p *laxity) Decide(v *sched.View, act *sched.Actions) {
 	if p.reseat {
 		p.place(v)
 	}
+	p.help(v, act, &p.saves, true)
 	p.start(v, act)
 	p.preempt(v, act)
 	for n := p.young.Len(); n > 0; n-- {
@@ -194,12 +203,8 @@ func (p *laxity) Decide(v *sched.View, act *sched.Actions) {
 		}
 	}
 	p.Quiet.Look(v, func(_ sched.StageID, t sched.TaskID) { p.judge(v, act, t) })
-	for n := p.again.Len(); n > 0 && v.CloneRoom() > v.Pending(); n-- {
-		if t := p.again.Pop(); p.lacks.Get(t) {
-			p.lack(t, false)
-			p.judge(v, act, t)
-		}
-	}
+	p.help(v, act, &p.again, false)
+	p.saves.Tidy(p.lacks.Get)
 	p.again.Tidy(p.lacks.Get)
 	p.start(v, act)
 	p.preempt(v, act)
@@ -264,139 +269,19 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 	}
 	fresh := p.killWorse(v, act, t, best)
 	from, more := p.From(v, &row)
-	want, lost := 0, false
+	var clones laxityClones
 	if more {
-		want, lost = p.want(v, t, end, from)
+		clones = p.want(v, t, end, from)
 	}
-	if lost && fresh == 0 {
+	if clones.lost && fresh == 0 {
 		if p.lose(v, act, v.Rows().JobOf(t)) {
 			return
 		}
 	}
-	p.serve(v, act, best, &row, end, from, want, fresh)
+	p.serve(v, act, best, &row, end, from, clones, fresh)
 	if j := v.Rows().JobOf(t); p.waiting.Has(int(j)) {
 		p.touch(v, j) // what killed attempts have done may count as work now
 	}
-}
-
-// serve gives a task the clones that it is to have besides its best attempt, which will be done at an instant, or
-// another attempt instead of that; so many run that have not begun.
-func (p *laxity) serve(v *sched.View, act *sched.Actions, best sched.AttemptID, row *sched.Attempt, end sched.Time, from float64, want, fresh int) {
-	t := row.Task
-	if want == 0 {
-		resume.KillAllBut(v, act, t, best, sched.Replaced)
-		return
-	}
-	others := v.Pending()
-	missed := p.missed(v, v.Rows().JobOf(t))
-	if missed {
-		others += p.lacking
-	}
-	for fresh < want && v.CloneRoom() > others && v.AttemptRoom(t) > 0 {
-		kit.Launch(act, t, p.machine(v, t), from, sched.Straggling)
-		fresh++
-	}
-	if fresh > 0 {
-		return
-	}
-	if p.slow(v, t, end, p.kept(v, t, row)) && v.Rows().MayKill(best) {
-		if p.dismiss(v, act, best); v.AttemptRoom(t) > 0 { // else a worse one that was launched just now goes on alone
-			kit.Launch(act, t, p.machine(v, t), v.Task(t).Saved, sched.Straggling)
-		}
-	} else if row.Started == v.Now() {
-		p.young.Push(best)
-	} else if v.AttemptRoom(t) > 0 && !missed && !p.lacks.Get(t) {
-		p.again.Push(t)
-		p.lack(t, true)
-	}
-}
-
-// lack notes whether a running task is to have clones for which there is no slot.
-func (p *laxity) lack(t sched.TaskID, does bool) {
-	if *p.lacks.At(t) = does; does {
-		p.lacking++
-	} else {
-		p.lacking--
-	}
-}
-
-// lackless takes notice of an event after which tasks that lack clones may not run any more.
-func (p *laxity) lackless(v *sched.View, ev *sched.Event) {
-	switch whole := ev.Kind == sched.StageDone || ev.Kind == sched.JobFailed || ev.Kind == sched.JobCancelled; {
-	case p.lacking == 0 || !whole && (!p.lacks.Get(ev.Task) || v.Task(ev.Task).State == sched.TaskRunning):
-	case ev.Kind == sched.AttemptDone:
-		p.lack(ev.Task, false)
-	default: // a task that waits again would be in the queue twice
-		p.again.Keep(func(t sched.TaskID) bool {
-			if p.lacks.Get(t) && v.Task(t).State != sched.TaskRunning {
-				p.lack(t, false)
-			}
-			return p.lacks.Get(t)
-		})
-	}
-}
-
-// want returns how many other attempts a task should have that will be done at an instant and from which others go on
-// from a fraction; lost says that none can save its job.
-func (p *laxity) want(v *sched.View, t sched.TaskID, end sched.Time, from float64) (n int, lost bool) {
-	j := v.Rows().JobOf(t)
-	if p.deadlines.Has(int(j)) && end > v.Job(j).Deadline {
-		law := p.lawOf(v, v.Task(t).Stage)
-		if law == nil {
-			return 1, false
-		}
-		time := (v.Job(j).Deadline - v.Now() - p.Launch).Seconds()
-		if size, ok := p.sizeOf(v, t); ok {
-			save := p.epsilon
-			if v.Pending() > 0 {
-				save = laxitySave
-			}
-			n = size.clonesBy(time/(1-from), p.epsilon, save, p.most-1)
-		} else {
-			n = p.clones(law, time/(1-from), p.redraw.chance(j))
-		}
-		if n > 0 {
-			return n, false
-		}
-		lost = true
-	}
-	if lost || p.missed(v, j) {
-		n = p.hurry(v, t, end, from)
-	}
-	if n == 0 && p.slow(v, t, end, from) {
-		n = 1
-	}
-	return n, lost
-}
-
-// missed tells whether a job cannot meet its deadline and goes on nevertheless.
-func (p *laxity) missed(v *sched.View, j sched.JobID) bool {
-	return v.Job(j).Deadline < sched.Never && !p.deadlines.Has(int(j))
-}
-
-// hurry returns how many other attempts a task of a job without hope should have: all that it may have if it will be
-// done later than they would be, but for a chance of epsilon.
-func (p *laxity) hurry(v *sched.View, t sched.TaskID, end sched.Time, from float64) int {
-	law := p.lawOf(v, v.Task(t).Stage)
-	switch {
-	case p.most <= 2:
-		return p.most - 1
-	case law == nil && p.patience(t) > 1:
-		return 0
-	case law == nil:
-		return 1
-	}
-	if size, ok := p.sizeOf(v, t); ok {
-		if size.late(float64(p.most-1), (end-v.Now()-p.Launch).Seconds()/(1-from)/p.patience(t)) > p.epsilon {
-			return 0
-		}
-		return p.most - 1
-	}
-	soon := law.Quantile(-math.Expm1(math.Log(p.epsilon) / float64(p.most-1)))
-	if end <= kit.Later(v.Now()+p.Launch, (1-from)*soon*p.patience(t)) {
-		return 0
-	}
-	return p.most - 1
 }
 
 // laxityPatience is how many attempts of a task may be killed for being slow before each one doubles what slow means:
@@ -458,19 +343,6 @@ func (p *laxity) kept(v *sched.View, t sched.TaskID, a *sched.Attempt) float64 {
 		return 0
 	}
 	return min(max(v.Task(t).Saved, a.ProgressAtTime(v.Now())), kit.NearlyDone)
-}
-
-// clones returns how many attempts that have so many seconds, counted for a whole task, it takes that not all are late:
-// 0 if no number will do.
-func (p *laxity) clones(law laws.Law, time, chance float64) int {
-	late := 1 - chance*law.CDF(time)
-	switch {
-	case late >= 1:
-		return 0
-	case late <= p.epsilon || p.most <= 2:
-		return 1
-	}
-	return int(min(float64(p.most-1), math.Ceil(math.Log(p.epsilon)/math.Log(late))))
 }
 
 // killWorse kills the attempts that have begun and will be done after the best, and counts those that have not begun.

@@ -12,10 +12,12 @@ import (
 
 // seatJob is a job with a deadline and tasks that wait.
 //
-//	s     seconds until its turn: the work of the seated jobs with earlier deadlines / slots
+//	s     seconds until its turn: w of the seated jobs with earlier deadlines / slots
 //	y     left - s, the seconds that an attempt then has
 //	p(s)  chance that all n waiting tasks are in time, (1 - P(X > y) P(X > y-c)^chance)^n: an attempt that is known to be
 //	      late, c after its launch, is replaced
+//	w     work that it takes on average: all of it if it is in time, and else what it takes to know that it is not, c for
+//	      each task
 type seatJob struct {
 	job    sched.JobID
 	until  sched.Time // its deadline
@@ -27,7 +29,8 @@ type seatJob struct {
 	cost   float64    // c
 	chance float64    // that a new attempt draws a new duration
 
-	seated bool
+	seated   bool
+	expected float64 // w
 }
 
 // seatWait is the part of its chance that a job may lose by waiting for those before it.
@@ -49,26 +52,27 @@ func (j *seatJob) inTime(s float64) float64 {
 // seat chooses the jobs that get slots in the order of their deadlines. It is the rule of Moore and Hodgson (Moore,
 // Management Science 15, 1968), which has the most jobs in time on one machine, with chances instead of certainties:
 // jobs are taken in that order, and when one would lose too much by waiting for those before it, the one among them and
-// it whose work is worth least, p(0) value / work, is left out. O(jobs log jobs). The heap is a buffer.
+// it whose work is worth least, p(0) value / w, is left out. O(jobs log jobs). The heap is a buffer.
 func seat(jobs []seatJob, slots float64, worth *kit.Heap[kit.Rising[float64]]) {
 	slices.SortFunc(jobs, func(a, b seatJob) int {
 		return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.job, b.job))
 	})
 	worth.Clear()
-	seated := 0.0 // work
+	seated := 0.0 // w together
 	for i := range jobs {
 		j := &jobs[i]
 		alone := j.inTime(0)
 		if j.seated = alone > 0; !j.seated {
 			continue
 		}
-		seated += j.work
-		worth.Set(i, kit.Rising[float64]{X: alone * j.value / j.work})
-		for j.seated && j.inTime((seated-j.work)/slots) < (1-seatWait)*alone {
+		j.expected = alone*j.work + (1-alone)*min(j.work, j.tasks*j.cost)
+		seated += j.expected
+		worth.Set(i, kit.Rising[float64]{X: alone * j.value / j.expected})
+		for j.seated && j.inTime((seated-j.expected)/slots) < (1-seatWait)*alone {
 			out := worth.Top()
 			worth.Drop(out)
 			jobs[out].seated = false
-			seated -= jobs[out].work
+			seated -= jobs[out].expected
 		}
 	}
 }

@@ -32,6 +32,7 @@ func sure(id sched.JobID, takes, due float64) seatJob {
 func TestSeat(t *testing.T) {
 	double := sure(2, 6, 8)
 	double.value = 4
+	chancy := seatJob{job: 0, until: sched.FromSeconds(10), left: 10, work: 50, value: 1, tasks: 1, law: laws.Exponential{Mu: 1.0 / 50}, cost: 1} // p(0) is 0.18, and w 9.9 s
 	for _, c := range []struct {
 		name string
 		jobs []seatJob
@@ -41,6 +42,7 @@ func TestSeat(t *testing.T) {
 		{"the longest is left out", []seatJob{sure(0, 2, 6), sure(1, 5, 8), sure(2, 3, 9), sure(3, 4, 10)}, []sched.JobID{0, 2, 3}},
 		{"what none can save has no seat", []seatJob{sure(0, 9, 8), sure(1, 5, 8)}, []sched.JobID{1}},
 		{"a long one of more value stays", []seatJob{sure(0, 4, 6), sure(1, 4, 7), double}, []sched.JobID{2}},
+		{"one that is soon known to be lost takes little", []seatJob{chancy, sure(1, 60, 62)}, []sched.JobID{0}},
 		{"none", nil, nil},
 	} {
 		if got := seated(c.jobs, 1); !slices.Equal(got, c.want) {

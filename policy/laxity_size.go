@@ -24,7 +24,6 @@ const (
 	likenessOdd   = 0.05 // chance that a duration is drawn anew whatever the share
 	likenessBins  = 18   // of logarithms, each half a deviation wide but for the first and the last
 	likenessPrior = 10   // durations as which the normal law counts beside those that were foretold
-	laxitySave    = 0.2  // the least chance for which a task that would be late gets clones while others wait
 )
 
 // likeness is what is known of the share. Durations count by the bin that their logarithm is in, so that values that
@@ -205,18 +204,6 @@ func (p *laxity) sizeOf(v *sched.View, t sched.TaskID) (s taskSize, ok bool) {
 	}
 	mean, variance := p.sizes.moments(p.stages.Of(v.Task(t).Stage).logs)
 	return newTaskSize(mean, variance, share, p.sizes.tasks.Get(t)), true
-}
-
-// clonesBy is clones for a task whose size counts: none if even most of them save it with less than a chance.
-func (s *taskSize) clonesBy(seconds, epsilon, save float64, most int) int {
-	if most > 0 && s.late(float64(most), seconds) > 1-save {
-		return 0
-	}
-	n := 1
-	for n < most && s.late(float64(n), seconds) > epsilon {
-		n++
-	}
-	return n
 }
 
 // sizeNodes are how many sizes of equal probability stand for all.

@@ -6,8 +6,12 @@ import (
 )
 
 // Tasks of jobs that are lost and worth nothing give way to tasks of jobs with a seat that wait for a slot: those that
-// resume, and others if that loses less than it saves. An attempt that others were killed for before, and that has done
-// nothing yet, stays, so that no task is begun for ever.
+// resume, and others if they have done less than half. So that no task is begun for ever, an attempt that others were
+// killed for before, and that has done nothing yet, stays if its task resumes; and a task that does not resume loses
+// the work of laxityVain whole attempts at most.
+
+// laxityVain is how many attempts' work a task may lose by giving way. A task that has just begun may give way often.
+const laxityVain = 3
 
 // vainly notes the running tasks of a job that is lost.
 func (p *laxity) vainly(v *sched.View, j sched.JobID) {
@@ -31,6 +35,9 @@ func (p *laxity) preempt(v *sched.View, act *sched.Actions) {
 		if v.Task(t).State != sched.TaskRunning || !p.worthless(v, v.Rows().JobOf(t)) || kit.Paused(v, t) || !p.yields(v, t) {
 			continue
 		}
+		if !v.Stage(v.Task(t).Stage).Resumable {
+			*p.vainWork.At(t) += v.Now() - v.Attempt(p.First(v, t)).Started
+		}
 		for a, ok := v.FirstAttempt(t); ok; {
 			next, more := v.NextAttempt(a)
 			if v.Rows().MayKill(a) {
@@ -49,12 +56,13 @@ func (p *laxity) preempt(v *sched.View, act *sched.Actions) {
 // yields tells whether the attempts of a running task may be killed for others.
 func (p *laxity) yields(v *sched.View, t sched.TaskID) bool {
 	row := p.Quiet.Attempt(v, p.First(v, t))
-	if row.Number >= laxityPatience && row.Progress <= row.From {
-		return false
-	}
 	if v.Stage(v.Task(t).Stage).Resumable {
-		return true
+		return row.Number < laxityPatience || row.Progress > row.From
 	}
-	end, known := p.End(&row)
-	return known && row.Number < laxityPatience && end-v.Now() > v.Now()-row.Started
+	job := v.Rows().JobOf(t)
+	done, whole := v.Now()-row.Started, sched.FromSeconds(p.work.Remaining(v, job)/1e6/float64(v.Job(job).Unfinished))
+	if end, known := p.End(&row); known {
+		whole = end - row.Started
+	}
+	return 2*done < whole && p.vainWork.Get(t)+done <= laxityVain*whole
 }

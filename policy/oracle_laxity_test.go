@@ -18,7 +18,7 @@ var laxityOracle = oracle{
 	},
 	slow: func(a kit.Args) sched.Policy {
 		return &slowLaxity{
-			progress: newProgress(a.Span("launch")), given: a.Law("law"), work: kit.Workload{Pooled: true}, seats: map[sched.JobID]bool{}, judging: a.Span("judge"), epsilon: a.Float("epsilon"), most: a.Int("max_attempts"),
+			progress: newProgress(a.Span("launch")), given: a.Law("law"), work: kit.Workload{Pooled: true}, seats: map[sched.JobID]bool{}, vainWork: map[sched.TaskID]sched.Time{}, judging: a.Span("judge"), epsilon: a.Float("epsilon"), most: a.Int("max_attempts"),
 			avoid: a.Span("avoid"), demote: a.Choice("late") == "demote", hopeful: map[sched.JobID]bool{}, late: map[sched.JobID]bool{}, givenUp: map[sched.JobID]bool{}, avoided: map[sched.MachineID]sched.Time{},
 			dismissed: map[sched.TaskID]int{}, slowSizes: slowSizes{drawn: map[sched.TaskID]drawnSize{}}, gave: map[sched.TaskID]float32{},
 		}
@@ -46,17 +46,24 @@ type slowLaxity struct {
 	givenUp   map[sched.JobID]bool // up: the core does that after the decision
 	told      []sched.AttemptID    // have reported
 	young     []sched.AttemptID    // are not good enough, but were launched just now
-	again     []sched.TaskID       // run and are to have clones, for which there was no slot
+	again     []slowLack           // tasks that run and are to have clones, for which there was no slot
 	avoided   map[sched.MachineID]sched.Time
 	dismissed map[sched.TaskID]int
 	vain      []sched.TaskID // of jobs that are worth nothing, in the order in which that was noticed
+	vainWork  map[sched.TaskID]sched.Time
 	slowSizes
+}
+
+// slowLack is a task that lacks clones, which may save its job or not.
+type slowLack struct {
+	task  sched.TaskID
+	saves bool
 }
 
 func (p *slowLaxity) Observe(v *sched.View, ev *sched.Event) {
 	p.quiet.Observe(v, ev)
 	p.work.Observe(v, ev)
-	p.again = slices.DeleteFunc(p.again, func(t sched.TaskID) bool { return v.Task(t).State != sched.TaskRunning })
+	p.again = slices.DeleteFunc(p.again, func(x slowLack) bool { return v.Task(x.task).State != sched.TaskRunning })
 	switch ev.Kind {
 	case sched.JobArrived:
 		p.late[ev.Job] = false
@@ -88,6 +95,7 @@ func (p *slowLaxity) Decide(v *sched.View, act *sched.Actions) {
 		p.reseat = false
 		p.place(v)
 	}
+	p.help(v, act, true)
 	p.fill(v, act)
 	p.preempt(v, act)
 	told := append(p.told, p.young...)
@@ -98,11 +106,7 @@ func (p *slowLaxity) Decide(v *sched.View, act *sched.Actions) {
 		}
 	}
 	p.quiet.Look(v, func(_ sched.StageID, t sched.TaskID) { p.judge(v, act, t) })
-	for n := len(p.again); n > 0 && v.CloneRoom() > v.Pending(); n-- {
-		t := p.again[0]
-		p.again = p.again[1:]
-		p.judge(v, act, t)
-	}
+	p.help(v, act, false)
 	p.fill(v, act)
 	p.preempt(v, act)
 	for _, j := range p.jobs(v) {
@@ -113,6 +117,23 @@ func (p *slowLaxity) Decide(v *sched.View, act *sched.Actions) {
 		}
 	}
 	kit.WakeFor(act, &p.quiet.Due)
+}
+
+// help judges once each of the tasks whose clones save their jobs, or do not.
+func (p *slowLaxity) help(v *sched.View, act *sched.Actions, saves bool) {
+	var turn []sched.TaskID
+	for _, x := range p.again {
+		if x.saves == saves {
+			turn = append(turn, x.task)
+		}
+	}
+	for _, t := range turn {
+		if saves && v.CloneRoom() == 0 || !saves && v.CloneRoom() <= v.Pending() {
+			return
+		}
+		p.again = slices.DeleteFunc(p.again, func(x slowLack) bool { return x.task == t })
+		p.judge(v, act, t)
+	}
 }
 
 // jobs returns the active jobs: those with a seat by their deadlines, then the hopeful and the late ones that are worth something by their
@@ -217,12 +238,12 @@ func (p *slowLaxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 			p.dismiss(v, act, a)
 		}
 	}
-	want, lost := 0, false
+	want, saves, lost := 0, false, false
 	if from < 1 {
 		if !v.Stage(v.Task(t).Stage).Resumable {
 			from = 0
 		}
-		want, lost = p.want(v, t, end, from)
+		want, saves, lost = p.want(v, t, end, from)
 	}
 	if lost && fresh == 0 {
 		if p.lose(v, act, j) {
@@ -234,6 +255,9 @@ func (p *slowLaxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 		return
 	}
 	others := v.Pending()
+	if saves {
+		others = 0
+	}
 	missed := v.Job(j).Deadline < sched.Never && !p.hopeful[j]
 	if missed {
 		others += len(p.again)
@@ -242,7 +266,11 @@ func (p *slowLaxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 		kit.Launch(act, t, p.machine(v, t), from, sched.Straggling)
 		fresh++
 	}
+	lacks := slices.ContainsFunc(p.again, func(x slowLack) bool { return x.task == t })
 	if fresh > 0 {
+		if saves && fresh < want && v.AttemptRoom(t) > 0 && !lacks {
+			p.again = append(p.again, slowLack{t, true})
+		}
 		return
 	}
 	kept := 0.0
@@ -256,8 +284,8 @@ func (p *slowLaxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 		}
 	case v.Attempt(best).Started == v.Now():
 		p.young = append(p.young, best)
-	case v.AttemptRoom(t) > 0 && !missed && !slices.Contains(p.again, t):
-		p.again = append(p.again, t)
+	case v.AttemptRoom(t) > 0 && !missed && !lacks:
+		p.again = append(p.again, slowLack{t, saves})
 	}
 }
 
@@ -279,32 +307,26 @@ func (p *slowLaxity) patience(t sched.TaskID) float64 {
 	return math.Pow(2, max(0, float64(p.dismissed[t]-5)))
 }
 
-// want returns how many other attempts a task should have; lost says that none saves its job.
-func (p *slowLaxity) want(v *sched.View, t sched.TaskID, end sched.Time, from float64) (n int, lost bool) {
+// want returns how many other attempts a task should have, whether they may save its job, and whether nothing can.
+func (p *slowLaxity) want(v *sched.View, t sched.TaskID, end sched.Time, from float64) (n int, saves, lost bool) {
 	j, law := v.Rows().JobOf(t), p.lawOf(v, v.Task(t).Stage)
 	if p.hopeful[j] && end > v.Job(j).Deadline {
 		if law == nil {
-			return 1, false
+			return 1, false, false
 		}
-		late := 1 - p.chance(j)*law.CDF((v.Job(j).Deadline-v.Now()-p.launch).Seconds()/(1-from))
+		seconds := (v.Job(j).Deadline - v.Now() - p.launch).Seconds() / (1 - from)
+		late := func(n int) float64 { return math.Pow(1-p.chance(j)*law.CDF(seconds), float64(n)) }
 		if size, ok := p.sizeOf(v, t); ok {
-			seconds := (v.Job(j).Deadline - v.Now() - p.launch).Seconds() / (1 - from)
-			for n = 1; n < p.most-1 && size.late(float64(n), seconds) > p.epsilon; n++ {
-			}
-			save := p.epsilon
-			if v.Pending() > 0 {
-				save = 0.2
-			}
-			if p.most == 1 || size.late(float64(p.most-1), seconds) <= 1-save {
-				return n, false
-			}
-			late = 1
-		} else {
-			for n = 1; n < p.most-1 && math.Pow(late, float64(n)) > p.epsilon; n++ {
-			}
+			late = func(n int) float64 { return size.late(float64(n), seconds) }
 		}
-		if late < 1 {
-			return n, false
+		for n = 1; n < p.most-1 && late(n) > p.epsilon; n++ {
+		}
+		save := p.epsilon
+		if v.Pending() > 0 {
+			save = math.Max(save, 0.05)
+		}
+		if late(max(1, p.most-1)) <= 1-save {
+			return n, true, false
 		}
 		lost, n = true, 0
 	}
@@ -314,7 +336,7 @@ func (p *slowLaxity) want(v *sched.View, t sched.TaskID, end sched.Time, from fl
 	if n == 0 && p.tooSlow(v, t, end, from) {
 		n = 1
 	}
-	return n, lost
+	return n, false, lost
 }
 
 // hurry returns how many others a task should have that is late anyway: all that it may have, if they would leave a chance

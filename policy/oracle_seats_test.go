@@ -160,15 +160,16 @@ func (p *slowLaxity) place(v *sched.View) {
 // the one whose work is worth least leaves.
 func slowSeat(jobs []seatJob, slots float64) {
 	work := 0.0
-	worth := func(x *seatJob) float64 { return x.inTime(0) * x.value / x.work }
+	takes := func(x *seatJob) float64 { return x.inTime(0)*x.work + (1-x.inTime(0))*math.Min(x.work, x.tasks*x.cost) }
+	worth := func(x *seatJob) float64 { return x.inTime(0) * x.value / takes(x) }
 	for i := range jobs {
 		x := &jobs[i]
 		if x.inTime(0) == 0 {
 			continue
 		}
 		x.seated = true
-		work += x.work
-		for x.seated && x.inTime((work-x.work)/slots) < 0.9*x.inTime(0) {
+		work += takes(x)
+		for x.seated && x.inTime((work-takes(x))/slots) < 0.9*x.inTime(0) {
 			least := -1
 			for k := range jobs[:i+1] {
 				if jobs[k].seated && (least < 0 || worth(&jobs[k]) < worth(&jobs[least])) {
@@ -176,7 +177,7 @@ func slowSeat(jobs []seatJob, slots float64) {
 				}
 			}
 			jobs[least].seated = false
-			work -= jobs[least].work
+			work -= takes(&jobs[least])
 		}
 	}
 }

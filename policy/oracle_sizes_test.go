@@ -91,13 +91,21 @@ func (p *slowLaxity) preempt(v *sched.View, act *sched.Actions) {
 		}
 		best := p.soonest(v, t)
 		x := p.quiet.Attempt(v, best)
-		end, known := p.end(v, best)
-		done := x.Progress > x.From
-		switch resumes := v.Stage(v.Task(t).Stage).Resumable; {
-		case resumes && (done || x.Number < 5):
-		case !resumes && x.Number < 5 && known && end-v.Now() > v.Now()-x.Started:
-		default:
-			continue
+		if v.Stage(v.Task(t).Stage).Resumable {
+			if x.Number >= 5 && x.Progress <= x.From {
+				continue
+			}
+		} else {
+			job := v.Job(v.Rows().JobOf(t))
+			whole := sched.FromSeconds(p.work.Remaining(v, v.Rows().JobOf(t)) / float64(job.Unfinished) / 1e6)
+			if end, known := p.end(v, best); known {
+				whole = end - x.Started
+			}
+			lost := p.vainWork[t] + v.Now() - x.Started
+			if 2*(v.Now()-x.Started) >= whole || lost > 3*whole {
+				continue
+			}
+			p.vainWork[t] = lost
 		}
 		for _, a := range attemptsOf(v, t) {
 			if v.Rows().MayKill(a) {

@@ -1,6 +1,8 @@
 package reproduce
 
 import (
+	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -106,5 +108,79 @@ func TestBoundIsOne(t *testing.T) {
 	t.Logf("optimum %.3f on average, the bound %.3f above it; laxity wins %.3f", best, gap, won)
 	if gap > 0.1 {
 		t.Errorf("the bound is %.3f above the optimum on average", gap)
+	}
+}
+
+// arriving is what mostInTimeBy bounds, for a scheduler that may interrupt and divide jobs at will, too, but learns of a job when it comes: then it
+// chooses anew among those there are, by the rule of Moore and Hodgson.
+func arriving(jobs []arrivingJob) float64 {
+	var there []*arrivingJob // by deadline
+	now, won, all := 0.0, 0.0, 0.0
+	work := func(until float64) {
+		for _, x := range there {
+			if d := min(x.left, until-now); x.chosen && d > 0 {
+				now += d
+				if x.left -= d; x.left == 0 {
+					won += x.value
+				}
+			}
+		}
+		now = until
+	}
+	for i := range jobs {
+		x := &jobs[i]
+		work(x.from)
+		all += x.value
+		there = slices.DeleteFunc(append(there, x), func(x *arrivingJob) bool { return x.left == 0 || x.left > x.until-now })
+		slices.SortStableFunc(there, func(a, b *arrivingJob) int { return cmp.Compare(a.until, b.until) })
+		var chosen []*arrivingJob
+		end := now
+		for _, x := range there {
+			chosen, end = append(chosen, x), end+x.left
+			if x.chosen = true; end > x.until {
+				worst := slices.MaxFunc(chosen, func(a, b *arrivingJob) int { return cmp.Compare(a.left*b.value, b.left*a.value) })
+				worst.chosen = false
+				end -= worst.left
+				chosen = slices.DeleteFunc(chosen, func(x *arrivingJob) bool { return x == worst })
+			}
+		}
+	}
+	work(math.Inf(1))
+	return won / all
+}
+
+type arrivingJob struct {
+	from, until, left, value float64
+	chosen                   bool
+}
+
+// TestForesight: to know jobs only when they come costs next to nothing of the bound in the grid, if their work is known then.
+func TestForesight(t *testing.T) {
+	x := newShedGrid(&Options{Seed: 1, Quick: true}, 2)
+	for c := range x.cells {
+		cell := &x.cells[c]
+		if cell.told != toldTruth || !cell.resumable {
+			continue
+		}
+		for k := range x.met[c] {
+			w := x.workload(cell, repetition(x.seed, k))
+			least, takes := x.laws[cell.law].times(w)
+			var jobs []arrivingJob
+			for j := range w.Jobs {
+				job := &w.Jobs[j]
+				a := arrivingJob{from: job.Arrival.Seconds(), until: (job.Arrival + job.Deadline).Seconds(), value: cmp.Or(job.Value, 1)}
+				for _, s := range takes(j) {
+					a.left += s / shedSlots
+				}
+				if slices.Max(least(j)) > job.Deadline.Seconds() {
+					a.left = math.Inf(1)
+				}
+				jobs = append(jobs, a)
+			}
+			got, bound := arriving(jobs), mostInTimeBy(w, shedSlots, least, takes)
+			if got > bound+1e-9 || got < 0.99*bound {
+				t.Errorf("%s, draw %d: %.4f, where the bound is %.4f", x.describe(cell), k, got, bound)
+			}
+		}
 	}
 }
