@@ -35,9 +35,10 @@ package policy
 // Where what attempts foretell shows that tasks have sizes of their own, a task's size is judged by all that its
 // attempts have foretold, and nu and the number of clones follow from it (laxity_size.go).
 //
-// A task that would be late gets clones only if they save it with a chance of epsilon, or of laxitySave while other
-// tasks wait; else its job is lost. Such clones cost little: all but one are killed at their first reports
-// (laxity_clones.go).
+// A task that would be late gets clones that save it with a chance of epsilon at least, while others wait only as many
+// as are worth their price; if none is, its job is lost. The price of a clone is c, the time until it is judged, since
+// all clones but one are killed then: by c / the work of the whole job it must make it likelier that the task is in
+// time, for that share of a job may be lost elsewhere (laxity_clones.go).
 //
 // Running tasks of jobs that are lost and worth nothing give way to waiting tasks of jobs with a seat
 // (laxity_vain.go).

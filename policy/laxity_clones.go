@@ -6,6 +6,7 @@ package policy
 import (
 	"math"
 
+	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/policy/internal/resume"
 	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
@@ -103,9 +104,6 @@ type laxityClones struct {
 	lost  bool // none can
 }
 
-// laxitySave is the least chance for which a task that would be late gets clones while others wait.
-const laxitySave = 0.05
-
 // want returns which other attempts a task should have that will be done at an instant and from which others go on
 // from a fraction.
 func (p *laxity) want(v *sched.View, t sched.TaskID, end sched.Time, from float64) (c laxityClones) {
@@ -115,16 +113,17 @@ func (p *laxity) want(v *sched.View, t sched.TaskID, end sched.Time, from float6
 		if law == nil {
 			return laxityClones{n: 1}
 		}
-		save := p.epsilon
+		price := 0.0
 		if v.Pending() > 0 {
-			save = max(save, laxitySave)
+			s := v.Task(t).Stage
+			price = p.cost(s) / (float64(v.Job(j).Tasks) * p.turn(s, law, p.redraw.chance(j)))
 		}
 		time := (v.Job(j).Deadline - v.Now() - p.Launch).Seconds() / (1 - from)
 		if size, ok := p.sizeOf(v, t); ok {
-			c.n = p.clones(save, func(n int) float64 { return size.late(float64(n), time) })
+			c.n = p.clones(price, func(n int) float64 { return size.late(float64(n), time) })
 		} else {
 			late := 1 - p.redraw.chance(j)*law.CDF(time)
-			c.n = p.clones(save, func(n int) float64 { return math.Pow(late, float64(n)) })
+			c.n = p.clones(price, func(n int) float64 { return math.Pow(late, float64(n)) })
 		}
 		if c.saves = c.n > 0; c.saves {
 			return c
@@ -170,16 +169,25 @@ func (p *laxity) hurry(v *sched.View, t sched.TaskID, end sched.Time, from float
 	return p.most - 1
 }
 
-// clones returns how many attempts it takes that not all are late, but for a chance of epsilon: 0 if even as many as
-// there may be save their task with less than a chance. The function returns the chance that n attempts are all late.
-func (p *laxity) clones(save float64, late func(n int) float64) int {
-	most := max(1, p.most-1)
-	if late(most) > 1-save {
+// clones returns how many other attempts a late task should have: as long as one more makes it likelier by more than
+// its price that one of them is in time, until all are late with a chance of epsilon only; 0 if none is worth it, or if
+// they save their task with less than that chance. The function returns the chance that n attempts are all late.
+func (p *laxity) clones(price float64, late func(n int) float64) (n int) {
+	was := 1.0
+	for n < max(1, p.most-1) && was > p.epsilon {
+		is := late(n + 1)
+		if was-is <= price {
+			break
+		}
+		n, was = n+1, is
+	}
+	if 1-was < p.epsilon {
 		return 0
 	}
-	n := 1
-	for n < most && late(n) > p.epsilon {
-		n++
-	}
 	return n
+}
+
+// turn returns the seconds that an attempt of a stage takes which is replaced if it is slow.
+func (p *laxity) turn(s sched.StageID, law laws.Law, chance float64) float64 {
+	return min(law.Mean(), p.stages.Of(s).nu.of(law, p.cost(s)/chance))
 }

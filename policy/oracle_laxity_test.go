@@ -319,13 +319,16 @@ func (p *slowLaxity) want(v *sched.View, t sched.TaskID, end sched.Time, from fl
 		if size, ok := p.sizeOf(v, t); ok {
 			late = func(n int) float64 { return size.late(float64(n), seconds) }
 		}
-		for n = 1; n < p.most-1 && late(n) > p.epsilon; n++ {
-		}
-		save := p.epsilon
+		price := 0.0
 		if v.Pending() > 0 {
-			save = math.Max(save, 0.05)
+			cost := p.cost(v.Task(t).Stage)
+			one := math.Min(law.Mean(), new(reservation).of(law, cost/p.chance(j)))
+			price = cost / (float64(v.Job(j).Tasks) * one)
 		}
-		if late(max(1, p.most-1)) <= 1-save {
+		for n < max(1, p.most-1) && late(n) > p.epsilon && late(n)-late(n+1) > price {
+			n++
+		}
+		if n > 0 && 1-late(n) >= p.epsilon {
 			return n, true, false
 		}
 		lost, n = true, 0
