@@ -301,10 +301,52 @@ func (c *reconciler) depart(job *batchv1.Job, s *state, pods []*corev1.Pod) {
 	var still taken
 	if p := c.hostOf(s); p != nil {
 		p.mu.Lock()
-		still = p.taken(alive(pods), sizeOf(job, p.kind.unit))
+		s.size = sizeOf(job, p.kind.unit)
+		still = p.taken(alive(pods), s.size)
+		still.add(p.unseen(s), 1)
 		p.mu.Unlock()
 	}
 	c.leave(s, still)
+}
+
+// finish lets a Job go that is over, and whose pods that have been seen are being deleted. Those that were made and
+// have not been seen keep their slots until they are.
+func (c *reconciler) finish(name types.NamespacedName, uid types.UID, pods []*corev1.Pod) (next time.Time) {
+	c.mu.Lock()
+	s := c.jobs[name]
+	c.mu.Unlock()
+	if s != nil && s.uid == uid {
+		s.next = time.Time{}
+		if s.meet(refsOf(pods), c.now()); len(s.unseen) > 0 {
+			c.leave(s, c.unseenBy(s))
+			return s.next
+		}
+	}
+	c.forget(name, uid)
+	return next
+}
+
+// unseenBy returns what pods of a Job take that were made and have not been seen.
+func (c *reconciler) unseenBy(s *state) taken {
+	p := c.hostOf(s)
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.unseen(s)
+}
+
+// unseen is unseenBy in the Job's pool.
+func (p *pool) unseen(s *state) taken {
+	names := p.kind.names()
+	sum := make(taken, len(names))
+	for _, x := range s.unseen {
+		if z := partIn(names, x.part); z >= 0 {
+			sum[z] += max(1, s.size)
+		}
+	}
+	return sum
 }
 
 // taken returns what pods take of the pool: so much each, or what they request for 0.
@@ -373,12 +415,7 @@ func (c *reconciler) takenBy(s *state, pods []*corev1.Pod, now time.Time) taken 
 	if s.member != nil {
 		s.size = s.member.size
 	}
-	names := p.kind.names()
-	for _, x := range s.unseen {
-		if z := partIn(names, x.part); z >= 0 {
-			still[z] += s.size
-		}
-	}
+	still.add(p.unseen(s), 1)
 	return still
 }
 

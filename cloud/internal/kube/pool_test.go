@@ -863,3 +863,48 @@ func TestSlotsOfADeletedJob(t *testing.T) {
 		})
 	}
 }
+
+// A pod that was made and that the watch has not shown yet keeps its slot when its Job comes to be complete or is suspended: it is there, and nobody has
+// deleted it.
+func TestSlotsOfUnseenPods(t *testing.T) {
+	for _, suspended := range []bool{false, true} {
+		b := newBench(t, testPool(2, "srew:slot=0s"), memberJob("job", 1, 2))
+		around := func() {
+			t.Helper()
+			for range 3 {
+				b.clock = b.clock.Add(time.Second)
+				if err := b.around(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n := len(b.live()); n > 2 {
+				t.Fatalf("suspended %v: %d pods in 2 slots", suspended, n)
+			}
+		}
+		around()
+		original := b.jobPods("job")[0]
+		b.startPod(&original)
+		b.hidden = func(p *corev1.Pod) bool { return podtemplate.IsClone(p.Labels) }
+		around()
+		if len(b.jobPods("job")) != 2 {
+			t.Fatal("no clone")
+		}
+		if err := b.api.Create(context.Background(), memberJob("other", 9, 9)); err != nil {
+			t.Fatal(err)
+		}
+		if suspended {
+			b.edit(func(job *batchv1.Job) { job.Spec.Suspend = ptr.To(true) })
+		} else {
+			b.exitPod(&b.jobPods("job")[0], 0)
+		}
+		around()
+		if job, other := len(b.jobPods("job")), len(b.jobPods("other")); job != 1 || other != 1 {
+			t.Errorf("suspended %v: %d pods of the Job and %d of the other, want one of each", suspended, job, other)
+		}
+		b.hidden = nil
+		around()
+		if job, other := len(b.jobPods("job")), len(b.jobPods("other")); job != 0 || other != 2 {
+			t.Errorf("suspended %v: later %d pods of the Job and %d of the other, want 0 and 2", suspended, job, other)
+		}
+	}
+}

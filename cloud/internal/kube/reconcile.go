@@ -171,7 +171,7 @@ func (c *reconciler) job(ctx context.Context, job *batchv1.Job, pods []*corev1.P
 	case finished(job):
 		err := c.end(ctx, alive(pods), lostOver, 0)
 		if err == nil { // else its pods have their slots
-			c.forget(name, job.UID)
+			next = c.finish(name, job.UID, pods)
 		}
 		return next, errors.Join(err, c.releaseAll(ctx, pods))
 	}
@@ -236,7 +236,7 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 		return err
 	}
 	if t.ended || suspended(job) {
-		c.leave(s, nil) // its pods are being deleted
+		c.leave(s, c.unseenBy(s)) // its other pods are being deleted
 		return nil
 	}
 	return c.drive(ctx, job, s, t, sc, now)
@@ -334,7 +334,7 @@ func (c *reconciler) visit(ctx context.Context, job *batchv1.Job, s *state, over
 	} else if want.most = atOnce; atOnce == 0 {
 		err := c.end(ctx, alive(sc.pods), lostSurplus, 0)
 		if err == nil { // else its pods have their slots
-			c.leave(s, nil)
+			c.leave(s, c.unseenBy(s))
 		}
 		return nil, err
 	}

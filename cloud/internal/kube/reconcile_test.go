@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -33,6 +34,7 @@ type bench struct {
 	mu      sync.Mutex                // requests of one reconciliation run side by side
 	odds    float64                   // to meet the deadline; 0 if not known
 	refuse  func(client.Object) error // says why an object is not created
+	hidden  func(*corev1.Pod) bool    // says of which pods the watch has not told yet
 	wokenMu sync.Mutex
 	woken   []types.NamespacedName // that nobody has looked at yet
 	left    int                    // requests that succeed before all fail, as if the controller was killed; negative for never
@@ -66,6 +68,13 @@ func (b *bench) restart() {
 		return nil
 	}
 	killable := interceptor.NewClient(b.api.(client.WithWatch), interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			err := c.List(ctx, list, opts...)
+			if pods, ok := list.(*corev1.PodList); ok && b.hidden != nil {
+				pods.Items = slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return b.hidden(&p) })
+			}
+			return err
+		},
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 			if err := alive(); err != nil {
 				return err
