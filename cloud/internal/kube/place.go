@@ -301,9 +301,8 @@ func (c *reconciler) depart(job *batchv1.Job, s *state, pods []*corev1.Pod) {
 	var still taken
 	if p := c.hostOf(s); p != nil {
 		p.mu.Lock()
-		s.size = sizeOf(job, p.kind.unit)
-		still = p.taken(alive(pods), s.size)
-		still.add(p.unseen(s), 1)
+		still = p.taken(alive(pods), sizeOf(job, p.kind.unit))
+		still.add(s.made(p.kind.names()), 1)
 		p.mu.Unlock()
 	}
 	c.leave(s, still)
@@ -318,7 +317,7 @@ func (c *reconciler) finish(name types.NamespacedName, uid types.UID, pods []*co
 	if s != nil && s.uid == uid {
 		s.next = time.Time{}
 		if s.meet(refsOf(pods), c.now()); len(s.unseen) > 0 {
-			c.leave(s, c.unseenBy(s))
+			c.leave(s, c.madeBy(s))
 			return s.next
 		}
 	}
@@ -326,27 +325,15 @@ func (c *reconciler) finish(name types.NamespacedName, uid types.UID, pods []*co
 	return next
 }
 
-// unseenBy returns what pods of a Job take that were made and have not been seen.
-func (c *reconciler) unseenBy(s *state) taken {
+// madeBy returns what pods of a Job take of its pool that were made and have not been seen.
+func (c *reconciler) madeBy(s *state) taken {
 	p := c.hostOf(s)
 	if p == nil {
 		return nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.unseen(s)
-}
-
-// unseen is unseenBy in the Job's pool.
-func (p *pool) unseen(s *state) taken {
-	names := p.kind.names()
-	sum := make(taken, len(names))
-	for _, x := range s.unseen {
-		if z := partIn(names, x.part); z >= 0 {
-			sum[z] += max(1, s.size)
-		}
-	}
-	return sum
+	return s.made(p.kind.names())
 }
 
 // taken returns what pods take of the pool: so much each, or what they request for 0.
@@ -412,10 +399,7 @@ func (c *reconciler) takenBy(s *state, pods []*corev1.Pod, now time.Time) taken 
 	}
 	still := p.taken(alive(own), 0)
 	s.meet(refsOf(own), now)
-	if s.member != nil {
-		s.size = s.member.size
-	}
-	still.add(p.unseen(s), 1)
+	still.add(s.made(p.kind.names()), 1)
 	return still
 }
 

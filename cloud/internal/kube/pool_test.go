@@ -864,47 +864,55 @@ func TestSlotsOfADeletedJob(t *testing.T) {
 	}
 }
 
-// A pod that was made and that the watch has not shown yet keeps its slot when its Job comes to be complete or is suspended: it is there, and nobody has
-// deleted it.
+// A pod that was made and that the watch has not shown yet keeps its slot when its Job comes to be complete or suspended, or is to have no pods: it is
+// there, and nobody has deleted it.
 func TestSlotsOfUnseenPods(t *testing.T) {
-	for _, suspended := range []bool{false, true} {
-		b := newBench(t, testPool(2, "srew:slot=0s"), memberJob("job", 1, 2))
-		around := func() {
-			t.Helper()
-			for range 3 {
-				b.clock = b.clock.Add(time.Second)
-				if err := b.around(); err != nil {
-					t.Fatal(err)
+	for _, c := range []struct {
+		name  string
+		sized bool
+		edit  func(*batchv1.Job) // nil to let it be complete
+	}{
+		{name: "complete"}, {name: "complete, by cpu", sized: true},
+		{name: "suspended", edit: func(job *batchv1.Job) { job.Spec.Suspend = ptr.To(true) }},
+		{name: "no pods at once", edit: func(job *batchv1.Job) { job.Spec.Parallelism = ptr.To[int32](0) }},
+		{name: "no pods at once, by cpu", sized: true, edit: func(job *batchv1.Job) { job.Spec.Parallelism = ptr.To[int32](0) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			sp, job, other := testPool(2, "srew:slot=0s"), memberJob("job", 1, 2), memberJob("other", 9, 9)
+			requestCPU(job, 2)
+			requestCPU(other, 1)
+			each := 1 // pods of the other Job that fit into the slot of one
+			if c.sized {
+				sp, each = cpuPool(4, sp), 2
+			}
+			b := newBench(t, sp, job)
+			around := func(want, others int) {
+				t.Helper()
+				for range 3 {
+					b.clock = b.clock.Add(time.Second)
+					if err := b.around(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if n, m := len(b.jobPods("job")), len(b.jobPods("other")); n != want || m != others {
+					t.Fatalf("%d pods of the Job and %d of the other, want %d and %d", n, m, want, others)
 				}
 			}
-			if n := len(b.live()); n > 2 {
-				t.Fatalf("suspended %v: %d pods in 2 slots", suspended, n)
+			around(1, 0)
+			b.startPod(&b.jobPods("job")[0])
+			b.hidden = func(p *corev1.Pod) bool { return podtemplate.IsClone(p.Labels) }
+			around(2, 0)
+			if err := b.api.Create(context.Background(), other); err != nil {
+				t.Fatal(err)
 			}
-		}
-		around()
-		original := b.jobPods("job")[0]
-		b.startPod(&original)
-		b.hidden = func(p *corev1.Pod) bool { return podtemplate.IsClone(p.Labels) }
-		around()
-		if len(b.jobPods("job")) != 2 {
-			t.Fatal("no clone")
-		}
-		if err := b.api.Create(context.Background(), memberJob("other", 9, 9)); err != nil {
-			t.Fatal(err)
-		}
-		if suspended {
-			b.edit(func(job *batchv1.Job) { job.Spec.Suspend = ptr.To(true) })
-		} else {
-			b.exitPod(&b.jobPods("job")[0], 0)
-		}
-		around()
-		if job, other := len(b.jobPods("job")), len(b.jobPods("other")); job != 1 || other != 1 {
-			t.Errorf("suspended %v: %d pods of the Job and %d of the other, want one of each", suspended, job, other)
-		}
-		b.hidden = nil
-		around()
-		if job, other := len(b.jobPods("job")), len(b.jobPods("other")); job != 0 || other != 2 {
-			t.Errorf("suspended %v: later %d pods of the Job and %d of the other, want 0 and 2", suspended, job, other)
-		}
+			if c.edit != nil {
+				b.edit(c.edit)
+			} else {
+				b.exitPod(&b.jobPods("job")[0], 0)
+			}
+			around(1, each)
+			b.hidden = nil
+			around(0, 2*each)
+		})
 	}
 }

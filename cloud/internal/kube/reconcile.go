@@ -60,7 +60,7 @@ type state struct {
 	uid     types.UID
 	pool    *pool               // that it is in; nil as long as it starts nothing
 	guestOf *pool               // that it has left, and of whose slots its pods still have some
-	size    int64               // of its pods, as the pool counts, once it is deleted
+	size    int64               // of one of its pods, as the pool counts
 	member  *member             // that it is in the pool's core
 	unseen  map[ref]unseen      // pods that were made and have not come by the watch
 	wrong   string              // annotation that was complained about
@@ -236,7 +236,7 @@ func (c *reconciler) proceed(ctx context.Context, job *batchv1.Job, s *state, po
 		return err
 	}
 	if t.ended || suspended(job) {
-		c.leave(s, c.unseenBy(s)) // its other pods are being deleted
+		c.leave(s, c.madeBy(s)) // its other pods are being deleted
 		return nil
 	}
 	return c.drive(ctx, job, s, t, sc, now)
@@ -334,7 +334,7 @@ func (c *reconciler) visit(ctx context.Context, job *batchv1.Job, s *state, over
 	} else if want.most = atOnce; atOnce == 0 {
 		err := c.end(ctx, alive(sc.pods), lostSurplus, 0)
 		if err == nil { // else its pods have their slots
-			c.leave(s, c.unseenBy(s))
+			c.leave(s, c.madeBy(s))
 		}
 		return nil, err
 	}
@@ -350,7 +350,8 @@ func (c *reconciler) visit(ctx context.Context, job *batchv1.Job, s *state, over
 		s.comeBack(now)
 		return nil, nil
 	}
-	seen.active = s.counted(sc, p.kind.names(), seen.size())
+	s.size = seen.size()
+	seen.active = s.counted(sc, p.kind.names())
 	m, wake, err := p.visit(job.UID, seen, *how, slots, newPolicy, now)
 	c.wakeAll(wake)
 	c.wakePool(p.name)
@@ -398,30 +399,33 @@ func (c *reconciler) endAttempts(ctx context.Context, job *batchv1.Job, s *state
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
 	if e := s.pool.entries[job.UID]; e != nil {
-		c.wakeAll(s.pool.count(e, s.counted(sc, s.pool.kind.names(), e.size())))
+		c.wakeAll(s.pool.count(e, s.counted(sc, s.pool.kind.names())))
 	}
 	return nil
 }
 
-// counted is what the pods of a Job take, of such a size, in zones: those that run or may come to run and are not about
-// to end, and those that were made and have not been seen.
-func (s *state) counted(sc *scene, zones []string, size int64) taken {
-	sum, there := make(taken, len(zones)), sets.New[types.UID]()
-	count := func(zone string) {
-		if z := partIn(zones, zone); z >= 0 {
-			sum[z] += size
-		}
-	}
-	for _, x := range s.unseen {
-		count(x.part)
-	}
+// counted is what the pods of a Job take in zones: those that run or may come to run and are not about to end, and
+// those that were made and have not been seen.
+func (s *state) counted(sc *scene, zones []string) taken {
+	sum, there := s.made(zones), sets.New[types.UID]()
 	for _, p := range sc.pods {
 		there.Insert(p.UID)
-		if !terminal(p) && p.DeletionTimestamp == nil && !s.ending.Has(p.UID) {
-			count(partOf(p))
+		if z := partIn(zones, partOf(p)); z >= 0 && !terminal(p) && p.DeletionTimestamp == nil && !s.ending.Has(p.UID) {
+			sum[z] += s.size
 		}
 	}
 	s.ending = s.ending.Intersection(there)
+	return sum
+}
+
+// made is what the pods of a Job take in zones that were made and have not been seen.
+func (s *state) made(zones []string) taken {
+	sum := make(taken, len(zones))
+	for _, x := range s.unseen {
+		if z := partIn(zones, x.part); z >= 0 {
+			sum[z] += s.size
+		}
+	}
 	return sum
 }
 
