@@ -113,21 +113,28 @@ func (c *cluster) besideRounds(others []manager) {
 
 // arrival is a Job of TestBeside.
 type arrival struct {
-	at    time.Duration // since the round began
-	tasks int
-	whole bool // see mix
+	at                 time.Duration // since the round began
+	tasks, parallelism int
 }
 
 // draw draws the order of the Jobs of a round.
 func (m *mix) draw(round int) (all []arrival) {
 	r := rand.New(rand.NewPCG(uint64(round), 0))
+	come := func(at time.Duration, n int) {
+		a := arrival{at, n, n}
+		if !m.whole {
+			a.parallelism = min(n, besideSlots)
+		}
+		all = append(all, a)
+	}
 	tasks, at := slices.Clone(m.tasks), time.Duration(0)
 	r.Shuffle(len(tasks), func(i, k int) { tasks[i], tasks[k] = tasks[k], tasks[i] })
 	if m.first > 0 {
-		all, at = append(all, arrival{tasks: m.first, whole: m.whole}), besideLead
+		come(0, m.first)
+		at = besideLead
 	}
 	for _, n := range tasks {
-		all = append(all, arrival{at: at, tasks: n, whole: m.whole})
+		come(at, n)
 	}
 	return all
 }
@@ -144,9 +151,9 @@ func (c *cluster) beside(round, at int, x manager, arrivals []arrival) time.Dura
 	c.t.Helper()
 	all := make([]work, len(arrivals))
 	for i, a := range arrivals {
-		all[i] = work{name: fmt.Sprintf("beside-%d-%d-%d", round, at, i), tasks: a.tasks, parallelism: a.tasks, slow: *besideSlow, takes: *besideTask, cpu: "500m"}
-		if !a.whole || x.bounded {
-			all[i].parallelism = min(a.tasks, besideSlots)
+		all[i] = work{name: fmt.Sprintf("beside-%d-%d-%d", round, at, i), tasks: a.tasks, parallelism: a.parallelism, slow: *besideSlow, takes: *besideTask, cpu: "500m"}
+		if x.bounded {
+			all[i].parallelism = min(a.parallelism, besideSlots)
 		}
 		all[i].policy, all[i].pool, all[i].queue = x.policy, x.pool, x.queue
 	}
