@@ -47,27 +47,33 @@ func (p *laxity) serve(v *sched.View, act *sched.Actions, best sched.AttemptID, 
 		kit.Launch(act, t, p.machine(v, t), from, sched.Straggling)
 		fresh++
 	}
-	if want.saves && fresh > 0 && fresh < want.n && v.AttemptRoom(t) > 0 && !p.lacks.Get(t) {
-		p.saves.Push(t)
-		p.lack(t, true)
-	}
-	if fresh > 0 {
-		return
-	}
-	if p.slow(v, t, end, p.kept(v, t, row)) && v.Rows().MayKill(best) {
+	switch {
+	case fresh > 0:
+		if want.saves && fresh < want.n {
+			p.queue(v, t, true)
+		}
+	case p.slow(v, t, end, p.kept(v, t, row)) && v.Rows().MayKill(best):
 		if p.dismiss(v, act, best); v.AttemptRoom(t) > 0 { // else a worse one that was launched just now goes on alone
 			kit.Launch(act, t, p.machine(v, t), v.Task(t).Saved, sched.Straggling)
 		}
-	} else if row.Started == v.Now() {
+	case row.Started == v.Now():
 		p.young.Push(best)
-	} else if v.AttemptRoom(t) > 0 && !missed && !p.lacks.Get(t) {
-		if want.saves {
-			p.saves.Push(t)
-		} else {
-			p.again.Push(t)
-		}
-		p.lack(t, true)
+	case !missed:
+		p.queue(v, t, want.saves)
 	}
+}
+
+// queue has a task that is to have more clones judged anew when there may be slots for them.
+func (p *laxity) queue(v *sched.View, t sched.TaskID, saves bool) {
+	if v.AttemptRoom(t) <= 0 || p.lacks.Get(t) {
+		return
+	}
+	if saves {
+		p.saves.Push(t)
+	} else {
+		p.again.Push(t)
+	}
+	p.lack(t, true)
 }
 
 // lack notes whether a running task is to have clones for which there is no slot.

@@ -135,7 +135,7 @@ func (p *laxity) candidate(v *sched.View, j sched.JobID, job *sched.Job) seatJob
 		job: j, until: job.Deadline, value: job.Value, tasks: float64(job.Pending), law: p.lawOf(v, s), cost: p.cost(s),
 		chance: p.redraw.chance(j), left: (job.Deadline - v.Now() - p.Launch).Seconds(), work: p.work.Remaining(v, j) / 1e6,
 	}
-	mean := x.work / float64(job.Unfinished)
+	mean := p.mean(v, j)
 	turn := mean
 	if x.law == nil {
 		x.law = laws.Deterministic{Value: mean}
@@ -151,4 +151,9 @@ func (p *laxity) candidate(v *sched.View, j sched.JobID, job *sched.Job) seatJob
 		}
 	}
 	return x
+}
+
+// mean returns the seconds that a task of a job takes that is not done, as far as is known.
+func (p *laxity) mean(v *sched.View, j sched.JobID) float64 {
+	return p.work.Remaining(v, j) / 1e6 / float64(v.Job(j).Unfinished)
 }

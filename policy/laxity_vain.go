@@ -59,8 +59,7 @@ func (p *laxity) yields(v *sched.View, t sched.TaskID) bool {
 	if v.Stage(v.Task(t).Stage).Resumable {
 		return row.Number < laxityPatience || row.Progress > row.From
 	}
-	job := v.Rows().JobOf(t)
-	done, whole := v.Now()-row.Started, sched.FromSeconds(p.work.Remaining(v, job)/1e6/float64(v.Job(job).Unfinished))
+	done, whole := v.Now()-row.Started, sched.FromSeconds(p.mean(v, v.Rows().JobOf(t)))
 	if end, known := p.End(&row); known {
 		whole = end - row.Started
 	}
