@@ -27,10 +27,10 @@ package policy
 //
 // An attempt costs c before one knows how good it is: launch + judge. With a share rho left to do, going on takes y,
 // and another attempt c + rho X. So nu = rho x with E[(x-X)^+] = c/rho, the reservation value of optimal search (McCall
-// 1970); attempts that are judged good stay so, for x rises as rho falls. In a stage that cannot resume, rho is 1 for
-// others. With judge=0s, the time until one knows is the mean time between two reports in the stage. What is known of
-// X, foretold says; and where another attempt has the duration of its task again, as far as redrawn has learned that, c
-// counts as c / chance.
+// 1970); attempts that are judged good stay so, for x rises as rho falls. In a stage that resumes, c is less by what an
+// attempt does until it is judged (laxity_reservation.go); in one that does not, rho is 1 for others. With judge=0s,
+// the time until one knows is the mean time between two reports in the stage. What is known of X, foretold says; and
+// where another attempt has the duration of its task again, as far as redrawn has learned that, c counts as c / chance.
 //
 // Where what attempts foretell shows that tasks have sizes of their own, a task's size is judged by all that its
 // attempts have foretold, and nu and the number of clones follow from it (laxity_size.go).
@@ -304,7 +304,8 @@ func (p *laxity) slow(v *sched.View, t sched.TaskID, end sched.Time, from float6
 	if size, ok := p.sizeOf(v, t); ok {
 		return (end - v.Now()).Seconds() > rest*p.sizes.reservation(&size, p.cost(s)/(1-from))
 	}
-	return (end - v.Now()).Seconds() > rest*p.stages.Of(s).nu.of(law, p.cost(s)/(1-from)/p.redraw.chance(v.Rows().JobOf(t)))
+	draw := p.draw(v, s).by((1 - from) * p.redraw.chance(v.Rows().JobOf(t)))
+	return (end - v.Now()).Seconds() > rest*p.stages.Of(s).nu.of(law, draw)
 }
 
 // cost returns c, the seconds after which it is known how fast an attempt of a stage is that is launched now.
@@ -388,44 +389,4 @@ func (p *laxity) machine(v *sched.View, t sched.TaskID) sched.MachineID {
 		}
 	}
 	return best
-}
-
-// reservation is the function x(c) with E[(x-X)^+] = c for a law, as a table. E[(x-X)^+] is the integral of the CDF up
-// to x.
-type reservation struct {
-	law  laws.Law
-	x, g [reservationPoints]float64
-}
-
-const reservationPoints = 64
-
-// of returns x(c).
-func (r *reservation) of(law laws.Law, c float64) float64 {
-	if r.law != law {
-		r.fill(law)
-	}
-	const last = reservationPoints - 1
-	if c >= r.g[last] {
-		return r.x[last] + (c-r.g[last])/law.CDF(r.x[last])
-	}
-	lo, hi := 0, last // g[lo] <= c < g[hi]
-	for hi-lo > 1 {
-		if mid := (lo + hi) / 2; r.g[mid] <= c {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return r.x[lo] + (r.x[hi]-r.x[lo])*(c-r.g[lo])/(r.g[hi]-r.g[lo])
-}
-
-// fill integrates the CDF by trapezoids between quantiles, up to that of 0.984.
-func (r *reservation) fill(law laws.Law) {
-	r.law = law
-	for i := range r.x {
-		r.x[i] = law.Quantile(float64(i) / reservationPoints)
-		if i > 0 {
-			r.g[i] = r.g[i-1] + (r.x[i]-r.x[i-1])*(float64(i)-0.5)/reservationPoints
-		}
-	}
 }

@@ -122,7 +122,7 @@ func (p *laxity) want(v *sched.View, t sched.TaskID, end sched.Time, from float6
 		price := 0.0
 		if v.Pending() > 0 {
 			s := v.Task(t).Stage
-			price = p.cost(s) / (float64(v.Job(j).Tasks) * p.turn(s, law, p.redraw.chance(j)))
+			price = p.cost(s) / (float64(v.Job(j).Tasks) * p.turn(v, s, law, p.redraw.chance(j)))
 		}
 		time := (v.Job(j).Deadline - v.Now() - p.Launch).Seconds() / (1 - from)
 		if size, ok := p.sizeOf(v, t); ok {
@@ -194,6 +194,6 @@ func (p *laxity) clones(price float64, late func(n int) float64) (n int) {
 }
 
 // turn returns the seconds that an attempt of a stage takes which is replaced if it is slow.
-func (p *laxity) turn(s sched.StageID, law laws.Law, chance float64) float64 {
-	return min(law.Mean(), p.stages.Of(s).nu.of(law, p.cost(s)/chance))
+func (p *laxity) turn(v *sched.View, s sched.StageID, law laws.Law, chance float64) float64 {
+	return min(law.Mean(), p.stages.Of(s).nu.of(law, p.draw(v, s).by(chance)))
 }

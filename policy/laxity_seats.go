@@ -140,7 +140,7 @@ func (p *laxity) candidate(v *sched.View, j sched.JobID, job *sched.Job) seatJob
 	if x.law == nil {
 		x.law = laws.Deterministic{Value: mean}
 	} else {
-		turn = p.turn(s, x.law, x.chance)
+		turn = p.turn(v, s, x.law, x.chance)
 		x.work += float64(st.Unfinished()) * (turn - mean)
 	}
 	x.work = max(x.work, 1e-6)

@@ -108,7 +108,7 @@ func TestSizeReservation(t *testing.T) {
 	s := newTaskSize(5, 0.8, 0.86, drawnSize{60, float32(math.Log(200))})
 	var r reservation
 	law := laws.Pareto{Alpha: s.alpha, Xm: 1}
-	want := 200 * r.of(law, 15./200)
+	want := 200 * r.of(law, drawing{c: 15. / 200})
 	if got := new(sizes).reservation(&s, 15); math.Abs(got-want) > 0.02*want {
 		t.Errorf("got %v, want about %v", got, want)
 	}

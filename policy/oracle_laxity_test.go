@@ -322,7 +322,7 @@ func (p *slowLaxity) want(v *sched.View, t sched.TaskID, end sched.Time, from fl
 		price := 0.0
 		if v.Pending() > 0 {
 			cost := p.cost(v.Task(t).Stage)
-			one := math.Min(law.Mean(), new(reservation).of(law, cost/p.chance(j)))
+			one := math.Min(law.Mean(), new(reservation).of(law, p.drawing(v, v.Task(t).Stage, p.chance(j))))
 			price = cost / (float64(v.Job(j).Tasks) * one)
 		}
 		for n < max(1, p.most-1) && late(n) > p.epsilon && late(n)-late(n+1) > price {
@@ -373,6 +373,16 @@ func (p *slowLaxity) hurry(v *sched.View, t sched.TaskID, end sched.Time, from f
 	return others
 }
 
+// drawing is what another attempt costs that is launched, judged, and worth something in a share of cases. Where attempts go on from others, judging is
+// paid for the part that a good one would have done more.
+func (p *slowLaxity) drawing(v *sched.View, s sched.StageID, share float64) (d drawing) {
+	d.c = p.cost(s) / share
+	if v.Stage(s).Resumable {
+		d.kept = (p.cost(s) - p.launch.Seconds()) / share
+	}
+	return d
+}
+
 func (p *slowLaxity) tooSlow(v *sched.View, t sched.TaskID, end sched.Time, from float64) bool {
 	law := p.lawOf(v, v.Task(t).Stage)
 	if law == nil {
@@ -382,6 +392,6 @@ func (p *slowLaxity) tooSlow(v *sched.View, t sched.TaskID, end sched.Time, from
 		worth := new(sizes).reservation(&size, p.cost(v.Task(t).Stage)/(1-from))
 		return (end - v.Now()).Seconds() > (1-from)*p.patience(t)*worth
 	}
-	nu := new(reservation).of(law, p.cost(v.Task(t).Stage)/(1-from)/p.chance(v.Rows().JobOf(t)))
+	nu := new(reservation).of(law, p.drawing(v, v.Task(t).Stage, (1-from)*p.chance(v.Rows().JobOf(t))))
 	return (end - v.Now()).Seconds() > (1-from)*p.patience(t)*nu
 }

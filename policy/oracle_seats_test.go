@@ -135,7 +135,7 @@ func (p *slowLaxity) place(v *sched.View) {
 		if law == nil {
 			law = laws.Deterministic{Value: mean}
 		} else {
-			turn = min(law.Mean(), new(reservation).of(law, p.cost(s)/chance))
+			turn = min(law.Mean(), new(reservation).of(law, p.drawing(v, s, chance)))
 			work = max(1e-6, work+float64(st.Unfinished())*(turn-mean))
 		}
 		left := (job.Deadline - v.Now() - p.launch).Seconds()

@@ -30,7 +30,7 @@ type gridLaw struct {
 	law      laws.Law // of an attempt, in seconds
 	size     laws.Law // of a task, in seconds
 	slowdown laws.Law
-	search   *searchTime
+	search   map[bool]*searchTime // by whether attempts resume
 }
 
 // gridCell is a setting.
@@ -86,7 +86,10 @@ func gridLaws() []gridLaw {
 		if all[i].size != one {
 			most = gridLongest
 		}
-		all[i].search = newSearchTime(all[i].slowdown, shedLaunch.Seconds(), reportGap.Seconds(), most)
+		all[i].search = map[bool]*searchTime{}
+		for _, resumes := range []bool{true, false} {
+			all[i].search[resumes] = newSearchTime(all[i].slowdown, shedLaunch.Seconds(), reportGap.Seconds(), most, resumes)
+		}
 	}
 	return all
 }
@@ -146,14 +149,14 @@ func (x *shedGrid) run(ctx context.Context, c, k int) error {
 		}
 		met = append(met, ratioWon(res.Jobs))
 	}
-	least, takes := law.times(w)
+	least, takes := law.times(w, cell.resumable)
 	x.met[c][k] = append(met, mostInTime(w, shedSlots, least), mostInTimeBy(w, shedSlots, least, takes))
 	return nil
 }
 
 // times returns the least that tasks of a job take, and what they take on average while nobody knows how slow attempts
 // are.
-func (l *gridLaw) times(w *trace.Workload) (least, takes func(job int) []float64) {
+func (l *gridLaw) times(w *trace.Workload, resumes bool) (least, takes func(job int) []float64) {
 	of := func(j int, one func(size float64) float64) (tasks []float64) {
 		for _, d := range w.DurationsOf(&w.StagesOf(j)[0]) {
 			tasks = append(tasks, one(d.Seconds()))
@@ -163,7 +166,7 @@ func (l *gridLaw) times(w *trace.Workload) (least, takes func(job int) []float64
 	least = func(j int) []float64 {
 		return of(j, func(size float64) float64 { return shedLaunch.Seconds() + size*l.slowdown.Quantile(0) })
 	}
-	return least, func(j int) []float64 { return of(j, l.search.of) }
+	return least, func(j int) []float64 { return of(j, l.search[resumes].of) }
 }
 
 // spec returns a policy with what it is told.
