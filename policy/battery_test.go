@@ -38,7 +38,7 @@ var variants = []string{
 	"laps:beta=0.1", "laps:servers=2", "srpt:preempt=true", "laps:beta=1,slot=5s", "wlaps:beta=0.2", "wlaps:power=1,slot=2s", "intermediate-srpt:slot=5s",
 	"capacity:queues=3,first=0,cap=0.6", "capacity:queues=1,user_limit=0.3,user_check=reached",
 	"chronos-clone:clones=2,order=srpt", "chronos-restart:detect=0.05,kill=0.1,clones=2,order=fair", "chronos-resume:detect=0,law=(pareto:alpha=1.2,xm=3)", "chronos-resume:detect=0.1,clones=3",
-	"laxity:late=kill", "laxity:late=demote,judge=0s", "laxity:law=(pareto:alpha=1.3,xm=3),launch=1s,avoid=0s,max_attempts=2",
+	"laxity:late=kill", "laxity:late=demote,judge=10s", "laxity:law=(pareto:alpha=1.3,xm=3),launch=1s,avoid=0s,max_attempts=2",
 	"shed:law=(pareto:alpha=1.5,xm=5),launch=1s,when=reports,interval=5s", "shed:utility=sum,late=demote,when=departures,master_slots=0", "shed:utility=log,lambda=0.7,max_attempts=2", "shed:utility=alpha,alpha=4", "shed:late=kill",
 	"sparrow:probes=1,trip=0s", "sparrow:probes=3,trip=1s,cancel=false", "sparrow:sampling=batch,trip=2s", "sparrow:sampling=task,trip=0s,cancel=false",
 	"hawk:cutoff=0s,short=0", "hawk:cutoff=20s,short=0.4,steal=3,trip=1s", "hawk:cutoff=20s,short=1,cancel=true",

@@ -28,9 +28,10 @@ package policy
 // An attempt costs c before one knows how good it is: launch + judge. With a share rho left to do, going on takes y,
 // and another attempt c + rho X. So nu = rho x with E[(x-X)^+] = c/rho, the reservation value of optimal search (McCall
 // 1970); attempts that are judged good stay so, for x rises as rho falls. In a stage that resumes, c is less by what an
-// attempt does until it is judged (laxity_reservation.go); in one that does not, rho is 1 for others. With judge=0s,
-// the time until one knows is the mean time between two reports in the stage. What is known of X, foretold says; and
-// where another attempt has the duration of its task again, as far as redrawn has learned that, c counts as c / chance.
+// attempt does until it is judged (laxity_reservation.go); in one that does not, rho is 1 for others. The time until
+// one knows is the mean time between two reports in the stage, unless judge says it. What is known of X, foretold says;
+// and where another attempt has the duration of its task again, as far as redrawn has learned that, c counts as
+// c / chance.
 //
 // Where what attempts foretell shows that tasks have sizes of their own, a task's size is judged by all that its
 // attempts have foretold, and nu and the number of clones follow from it (laxity_size.go).
@@ -69,7 +70,7 @@ var laxityEntry = kit.Entry{
 	Params: []kit.Param{
 		{Name: "law", Kind: kit.Law, Help: "of one attempt's duration, as long as reports do not contradict it; none: learned from reports"},
 		resume.LaunchParam,
-		{Name: "judge", Kind: kit.Span, Default: "10s", Min: 0, Max: 86400, Help: "time after its launch until an attempt's speed is known: that between reports; 0s for the mean so far, and 10s until there is one"},
+		{Name: "judge", Kind: kit.Span, Default: "0s", Min: 0, Max: 86400, Help: "time after its launch until an attempt's speed is known: that between reports; 0s for the mean so far, and 10s until there is one"},
 		{Name: "epsilon", Kind: kit.Float, Default: "0.01", Min: 1e-9, Max: 0.999, Help: "accepted chance that a task that would be late is late nevertheless"},
 		{Name: "max_attempts", Kind: kit.Int, Default: "5", Min: 1, Max: 1000, Help: "attempts of a task"},
 		{Name: "avoid", Kind: kit.Span, Default: "5m", Min: 0, Max: 86400, Help: "time to avoid a machine after a slow attempt there"},
@@ -289,7 +290,7 @@ func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
 // what the attempts of such a task report says little about how long they take.
 const laxityPatience = 5
 
-// laxityJudge is the time between reports, in seconds, before there are two, with judge=0s.
+// laxityJudge is the time between reports, in seconds, before there are two.
 const laxityJudge = 10
 
 // slow tells whether another attempt that goes on from a fraction of the task is likely to save more time than it costs

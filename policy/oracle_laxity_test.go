@@ -13,7 +13,7 @@ import (
 var laxityOracle = oracle{
 	name: "laxity",
 	specs: []string{
-		"laxity", "laxity:law=(pareto:alpha=1.5,xm=5),judge=0s", "laxity:late=kill,judge=1s", "laxity:max_attempts=2,avoid=5s,launch=1s",
+		"laxity", "laxity:law=(pareto:alpha=1.5,xm=5),judge=10s", "laxity:late=kill,judge=1s", "laxity:max_attempts=2,avoid=5s,launch=1s",
 		"laxity:law=(exp:mean=20),epsilon=0.3,judge=2s,launch=2s", "laxity:max_attempts=3,judge=500ms,avoid=0s",
 	},
 	slow: func(a kit.Args) sched.Policy {

@@ -14,7 +14,7 @@ func TestHung(t *testing.T) {
 	s := sched.Second
 	law := "law=(pareto:alpha=3,xm=13.3)"
 	for _, spec := range []string{
-		"laxity", "laxity:judge=0s," + law, "chronos-clone:" + law, "chronos-restart:" + law, "chronos-resume:" + law, "chronos-restart", "chronos-resume", "shed:when=reports,interval=10s," + law,
+		"laxity", "laxity:judge=10s," + law, "chronos-clone:" + law, "chronos-restart:" + law, "chronos-resume:" + law, "chronos-restart", "chronos-resume", "shed:when=reports,interval=10s," + law,
 		"late", "mantri", "mantri-dup", "grass", "grass:mode=gs", "grass:mode=ras", "ese", "hadoop", "hadoop2", "hadoop2:estimator=simple-exponential", "hopper",
 	} {
 		for _, word := range policytest.Words[1:] {

@@ -192,14 +192,14 @@ func AtEvents(spec string) (string, error) { return WithDefault(spec, "slot", "0
 
 // ForDeadlines fits the specification of a policy that plans for deadlines to tasks that are processes: it plans anew
 // at reports of progress, every so often, not only when a job arrives, as a run's only job never does again; an
-// interval of "" leaves that as it is. Jobs have no master beside their tasks, and how often they report is learnt from
-// them. What the specification itself says stands.
+// interval of "" leaves that as it is. Jobs have no master beside their tasks. What the specification itself says
+// stands.
 func ForDeadlines(spec, interval string) (string, error) {
 	e, err := Find(spec)
 	if err != nil || e.Param("late") == nil {
 		return spec, err
 	}
-	params := [][2]string{{"master_slots", "0"}, {"judge", "0s"}}
+	params := [][2]string{{"master_slots", "0"}}
 	if interval != "" {
 		params = append(params, [2]string{"when", "reports"}, [2]string{"interval", interval})
 	}
