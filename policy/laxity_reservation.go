@@ -62,7 +62,7 @@ func (r *reservation) of(law laws.Law, d drawing) float64 {
 }
 
 // fill integrates between quantiles, up to that of 0.984: the CDF by trapezoids, and 1/X as that of the middle. Beyond
-// them X counts as the last.
+// them X counts as the last; it is a nanosecond at least.
 func (r *reservation) fill(law laws.Law) {
 	r.law = law
 	const n = reservationPoints
@@ -73,9 +73,9 @@ func (r *reservation) fill(law laws.Law) {
 		}
 	}
 	r.m[n-1] = 1
-	inverse := 1 / (n * r.x[n-1]) // E[1/X; X > x]
+	inverse := 1 / (n * max(r.x[n-1], 1e-9)) // E[1/X; X > x]
 	for i := n - 2; i >= 0; i-- {
-		inverse += 2 / (n * (r.x[i] + r.x[i+1]))
+		inverse += 2 / (n * max(r.x[i]+r.x[i+1], 2e-9))
 		r.m[i] = min(1, float64(i)/n+r.x[i]*inverse)
 	}
 }

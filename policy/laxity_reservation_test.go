@@ -23,15 +23,17 @@ func TestReservation(t *testing.T) {
 
 // TestReservationRises: the less is left to do, the dearer is another attempt, so what was judged good stays so.
 func TestReservationRises(t *testing.T) {
-	for _, d := range []drawing{{c: 15}, {15, 10}, {10, 10}} {
-		var r reservation
-		before := 0.0
-		for rest := 1.0; rest > 0.01; rest -= 0.01 {
-			x := r.of(laws.Pareto{Alpha: 1.5, Xm: 120}, d.by(rest))
-			if x < before || math.IsNaN(x) {
-				t.Fatalf("%+v: with %v left x is %v, before it was %v", d, rest, x, before)
+	for _, law := range []laws.Law{laws.Pareto{Alpha: 1.5, Xm: 120}, laws.Deterministic{Value: 120}, laws.TwoPoint{Lo: 0, Hi: 100, P: 0.5}, laws.Deterministic{}} {
+		for _, d := range []drawing{{c: 15}, {15, 10}, {10, 10}} {
+			var r reservation
+			before := 0.0
+			for rest := 1.0; rest > 0.01; rest -= 0.01 {
+				x := r.of(law, d.by(rest))
+				if !(x >= before) || math.IsInf(x, 1) {
+					t.Fatalf("%v, %+v: with %v left x is %v, before it was %v", law, d, rest, x, before)
+				}
+				before = x
 			}
-			before = x
 		}
 	}
 }
