@@ -50,17 +50,23 @@ func TestReservationIsNearlyBest(t *testing.T) {
 	}
 	for _, law := range []laws.Law{lognormal(0.3), lognormal(1), laws.Pareto{Alpha: 2.5, Xm: 144}, laws.Pareto{Alpha: 1.5, Xm: 80}, laws.Uniform{Lo: 0, Hi: 480}, laws.Exponential{Mu: 1. / 240}} {
 		for _, resumes := range []bool{true, false} {
+			task := newDraws(law, resumes)
 			by := func(d drawing) float64 {
 				var r reservation
-				return newDraws(law, resumes).mean(func(x, rest, _ float64) bool { return x <= r.of(law, d.by(rest)) })
+				return task.mean(func(x, rest, _ float64) bool { return x <= r.of(law, d.by(rest)) })
 			}
-			best := newDraws(law, resumes).mean(func(x, rest, another float64) bool { return x*rest <= another })
-			rule, other := by(drawing{c: drawsLaunch + drawsJudge}), 0.0
+			best := task.mean(func(x, rest, another float64) bool { return x*rest <= another })
+			anew := by(drawing{c: drawsLaunch + drawsJudge})
+			rule := anew
 			if resumes {
-				rule, other = by(drawing{drawsLaunch + drawsJudge, drawsJudge}), rule
+				rule = by(drawing{drawsLaunch + drawsJudge, drawsJudge})
 			}
-			if t.Logf("%v, resumes %v: best %.1f s, by the rule %.1f, by the other %.1f", law, resumes, best, rule, other); rule > 1.01*best || rule < best {
+			t.Logf("%v, resumes %v: best %.1f s, by the rule %.1f, by that for stages that do not resume %.1f", law, resumes, best, rule, anew)
+			if rule > 1.01*best || rule < best {
 				t.Errorf("%v, resumes %v: %v s, the best are %v", law, resumes, rule, best)
+			}
+			if resumes && anew <= 1.01*best {
+				t.Errorf("%v: by the rule for stages that do not resume %v s, the best are %v", law, anew, best)
 			}
 		}
 	}

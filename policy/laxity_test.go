@@ -10,7 +10,7 @@ import (
 )
 
 // TestLaxity has hand-worked runs under Pareto(120, 1.5) and c = 15 s: a whole task is slow beyond 149 s, for E[(x-X)^+] = 4.3 s = 15 E[(1-x/X)^+] there. Rates
-// are known a second after the launch, when one in 200, or 170, is done, from which others go on. The original of task 0 lasts
+// are known a second after the launch, when one in 155, 170 or 200 is done, from which others go on. The original of task 0 lasts
 // as the case says, other originals 100 s and all other attempts 100 s.
 func TestLaxity(t *testing.T) {
 	s := sched.Second

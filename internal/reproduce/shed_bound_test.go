@@ -164,7 +164,7 @@ func TestForesight(t *testing.T) {
 		}
 		for k := range x.met[c] {
 			w := x.workload(cell, repetition(x.seed, k))
-			least, takes := x.laws[cell.law].times(w, cell.resumable)
+			least, takes := x.laws[cell.law].times(w)
 			var jobs []arrivingJob
 			for j := range w.Jobs {
 				job := &w.Jobs[j]

@@ -149,14 +149,14 @@ func (x *shedGrid) run(ctx context.Context, c, k int) error {
 		}
 		met = append(met, ratioWon(res.Jobs))
 	}
-	least, takes := law.times(w, cell.resumable)
+	least, takes := law.times(w)
 	x.met[c][k] = append(met, mostInTime(w, shedSlots, least), mostInTimeBy(w, shedSlots, least, takes))
 	return nil
 }
 
 // times returns the least that tasks of a job take, and what they take on average while nobody knows how slow attempts
 // are.
-func (l *gridLaw) times(w *trace.Workload, resumes bool) (least, takes func(job int) []float64) {
+func (l *gridLaw) times(w *trace.Workload) (least, takes func(job int) []float64) {
 	of := func(j int, one func(size float64) float64) (tasks []float64) {
 		for _, d := range w.DurationsOf(&w.StagesOf(j)[0]) {
 			tasks = append(tasks, one(d.Seconds()))
@@ -166,7 +166,7 @@ func (l *gridLaw) times(w *trace.Workload, resumes bool) (least, takes func(job 
 	least = func(j int) []float64 {
 		return of(j, func(size float64) float64 { return shedLaunch.Seconds() + size*l.slowdown.Quantile(0) })
 	}
-	return least, func(j int) []float64 { return of(j, l.search[resumes].of) }
+	return least, func(j int) []float64 { return of(j, l.search[w.StagesOf(j)[0].Resumable].of) }
 }
 
 // spec returns a policy with what it is told.
