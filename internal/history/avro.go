@@ -32,6 +32,7 @@ type avroType struct {
 	symbols []string
 	of      []*avroType // branches of a union, or the type of items
 	size    int         // of fixed
+	empty   bool        // its values take no bytes
 }
 
 type avroField struct {
@@ -46,7 +47,10 @@ const (
 	avroBytes  = 1 << 26
 )
 
-var errAvro = errors.New("expected Avro data that fits the schema")
+var (
+	errAvro      = errors.New("expected Avro data that fits the schema")
+	errAvroEmpty = errors.New("expected a schema whose values take bytes, got one of an empty type")
+)
 
 // newAvro reads values of a schema, which is JSON.
 func newAvro(in *bufio.Reader, schema []byte) (*avro, error) {
@@ -56,6 +60,9 @@ func newAvro(in *bufio.Reader, schema []byte) (*avro, error) {
 	}
 	named := map[string]*avroType{}
 	root, err := avroSchema(text, "", named, 0)
+	if err == nil && root.empty { // any file would have endlessly many values
+		err = errAvroEmpty
+	}
 	return &avro{in: in, root: root}, err
 }
 
@@ -68,7 +75,7 @@ func avroSchema(text any, space string, named map[string]*avroType, depth int) (
 	case string:
 		switch t {
 		case "null", "boolean", "int", "long", "float", "double", "bytes", "string":
-			return &avroType{kind: t, name: t}, nil
+			return &avroType{kind: t, name: t, empty: t == "null"}, nil
 		}
 		if known := named[fullName(t, space)]; known != nil {
 			return known, nil
@@ -112,6 +119,7 @@ func avroComplex(t map[string]any, space string, named map[string]*avroType, dep
 	case "record":
 		named[a.name] = a
 		fields, _ := t["fields"].([]any)
+		empty := true
 		for _, f := range fields {
 			field, _ := f.(map[string]any)
 			name, ok := field["name"].(string)
@@ -123,7 +131,9 @@ func avroComplex(t map[string]any, space string, named map[string]*avroType, dep
 				return nil, err
 			}
 			a.fields = append(a.fields, avroField{string(append(appendText(nil, []byte(name)), ':')), of})
+			empty = empty && of.empty
 		}
+		a.empty = empty // only now, so that a record in itself, which no bytes can hold, is not
 		return a, nil
 	case "enum":
 		named[a.name] = a
@@ -140,9 +150,14 @@ func avroComplex(t map[string]any, space string, named map[string]*avroType, dep
 			return nil, errors.New("expected a size of a fixed type")
 		}
 		a.size = int(size)
+		a.empty = a.size == 0
 		return a, nil
 	case "array":
-		return a, sub(t["items"])
+		err := sub(t["items"])
+		if err == nil && a.of[0].empty { // a few bytes would be a million items
+			err = errAvroEmpty
+		}
+		return a, err
 	case "map":
 		return a, sub(t["values"])
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"io"
 	"math"
 	"os"
@@ -186,6 +187,35 @@ func TestBinaryJhist(t *testing.T) {
 	}
 }
 
+// A value of an empty type takes no bytes: a file would hold endlessly many, or a few bytes a million of them.
+func TestAvroEmptyTypes(t *testing.T) {
+	for _, schema := range []string{
+		`"null"`,
+		`{"type":"fixed","name":"f","size":0}`,
+		`{"type":"record","name":"r"}`,
+		`{"type":"record","name":"r","fields":[{"name":"a","type":"null"},{"name":"b","type":{"type":"record","name":"s","fields":[]}}]}`,
+		`{"type":"array","items":"null"}`,
+		`{"type":"record","name":"r","fields":[{"name":"a","type":{"type":"array","items":{"type":"record","name":"s"}}}]}`,
+	} {
+		if _, err := newAvro(bufio.NewReader(strings.NewReader("x")), []byte(schema)); !errors.Is(err, errAvroEmpty) {
+			t.Errorf("%s: %v", schema, err)
+		}
+	}
+	for _, schema := range []string{
+		`["null"]`, `{"type":"array","items":["null"]}`, `{"type":"map","values":"null"}`, // a number, a number for each, a key for each
+		`{"type":"record","name":"r","fields":[{"name":"a","type":"null"},{"name":"b","type":"int"}]}`,
+		`{"type":"record","name":"r","fields":[{"name":"a","type":["null","r"]}]}`,
+	} {
+		if _, err := newAvro(bufio.NewReader(strings.NewReader("x")), []byte(schema)); err != nil {
+			t.Errorf("%s: %v", schema, err)
+		}
+	}
+	_, _, err := readAll("Avro-Binary\n{\"type\":\"record\",\"name\":\"Event\"}\nx", "")
+	if err == nil || !strings.Contains(err.Error(), errAvroEmpty.Error()) {
+		t.Errorf("a history of empty events: %v", err)
+	}
+}
+
 // No bytes and no schema make the reader panic, run without end, or give what is no JSON.
 func FuzzAvro(f *testing.F) {
 	_, rest, _ := strings.Cut(binaryJhist, "\n")
@@ -199,10 +229,13 @@ func FuzzAvro(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for range 100 {
+		for n := 0; ; n++ {
 			got, err := a.next()
 			if err != nil {
 				return
+			}
+			if n == len(data) {
+				t.Fatalf("%d values in %d bytes", n+1, len(data))
 			}
 			if !json.Valid(got) {
 				t.Fatalf("%q", got)
