@@ -3,6 +3,7 @@ package plan
 import (
 	"math"
 	"sort"
+	"sync"
 
 	"github.com/tailcut/tailcut/laws"
 )
@@ -22,11 +23,16 @@ import (
 //
 // All other terms grow with the durations, and so does all that a time-out does. So the bounds hold for every law, and
 // are as near as the values are. A job that is done later has later quantiles, so that these are bounded alike.
+//
+// Any number of goroutines may use a Bracket.
 type Bracket struct {
 	law       *laws.Empirical
 	low, high *Exact
 	baseline  Outcome
 	step      float64
+
+	mu    sync.Mutex
+	found map[Policy][2]Outcome // bounds found before: what is searched is shown afterwards
 }
 
 // NewBracket rounds a sample to at most most >= 16 values: neighbours that differ by no more than a share of the larger
@@ -35,7 +41,7 @@ func NewBracket(l *laws.Empirical, tasks, most int) (*Bracket, error) {
 	if err := check(l, tasks); err != nil {
 		return nil, err
 	}
-	b := &Bracket{law: l, baseline: Outcome{Latency: laws.Max(l, tasks).Mean(), Cost: l.Mean()}}
+	b := &Bracket{law: l, baseline: Outcome{Latency: laws.Max(l, tasks).Mean(), Cost: l.Mean()}, found: map[Policy][2]Outcome{}}
 	down, up, step := bothWays(l, most)
 	b.step = step
 	var err error
@@ -149,6 +155,20 @@ func (b *Bracket) Bounds(r Rule) (low, high Outcome, err error) {
 	if p.Baseline() {
 		return b.baseline, b.baseline, nil
 	}
+	b.mu.Lock()
+	known, ok := b.found[p]
+	b.mu.Unlock()
+	if !ok { // perhaps on two goroutines at once, which find the same
+		known[0], known[1] = b.fork(p)
+		b.mu.Lock()
+		b.found[p] = known
+		b.mu.Unlock()
+	}
+	return known[0], known[1], nil
+}
+
+// fork returns the bounds of a policy that is not the baseline.
+func (b *Bracket) fork(p Policy) (low, high Outcome) {
 	l, h := b.low.terms(p), b.high.terms(p)
 	n, s := float64(b.low.tasks), float64(p.Stragglers)
 	share := float64(p.Clones+1) / n
@@ -164,7 +184,7 @@ func (b *Bracket) Bounds(r Rule) (low, high Outcome, err error) {
 		high.Latency = h.fork + h.fresh
 		high.Cost = h.first + share*s*h.freshMean
 	}
-	return low, high, nil
+	return low, high
 }
 
 // QuantileBounds returns times between which the u-quantile of the latency is, seconds, for 0 < u < 1; of the baseline
