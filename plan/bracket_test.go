@@ -30,7 +30,7 @@ func TestBracketHoldsTheSample(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, tasks := range []int{1, 2, 7, 40} {
+			for _, tasks := range []int{1, 2, 7, 20} {
 				b, err := NewBracket(l, tasks, 16)
 				if err != nil {
 					t.Fatal(err)

@@ -79,7 +79,7 @@ func TestAutoLoneTasks(t *testing.T) {
 		jobs    int
 		reports sched.Time
 		most    float64 // of fifo's machine time
-	}{{true, 1000, 0, 1.1}, {false, 5000, 0, 1.01}, {true, 400, 2 * sched.Second / 5, 1.1}, {false, 400, 2 * sched.Second / 5, 1.08}} {
+	}{{true, 1000, 0, 1.1}, {false, 2500, 0, 1.01}, {true, 400, 2 * sched.Second / 5, 1.1}, {false, 400, 2 * sched.Second / 5, 1.08}} {
 		machine, flow, _ := lone(t, "fifo", c.jobs, c.redrawn, c.reports)
 		own, ownFlow, clones := lone(t, "auto", c.jobs, c.redrawn, c.reports)
 		t.Logf("%+v: machine time %.4f of fifo's, mean flow time %.3f, %d clones", c, own/machine, ownFlow/flow, clones)

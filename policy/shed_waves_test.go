@@ -92,16 +92,18 @@ var waveLaws = []string{"pareto:alpha=1.5,xm=3.3333333", "lognormal:mean=10,sd=1
 
 // TestShedWaves: the share of jobs in time is the chance of the division, for one, two, three and a half and ten waves,
 // and no smaller than that without clones; so it is for maps in waves before reduces. TestShedWavesOften, of the long
-// tests, does so with more runs.
-func TestShedWaves(t *testing.T) { shedWavesHold(t, 16, []float64{0.3}) }
+// tests, does so with more runs, laws and waves.
+func TestShedWaves(t *testing.T) {
+	shedWavesHold(t, waveLaws[:2], []float64{1, 3.5, 10}, 16, []float64{0.3})
+}
 
-func shedWavesHold(t *testing.T, runs int, chances []float64) {
-	for _, law := range waveLaws {
-		for _, waves := range []float64{1, 2, 3.5, 10} {
+func shedWavesHold(t *testing.T, of []string, waves []float64, runs int, chances []float64) {
+	for _, law := range of {
+		for _, n := range waves {
 			for _, reduces := range []int{0, waveSlots / 2} {
 				for _, u := range chances {
-					c := waveCase{law: law, maps: int(waves * waveSlots), reduces: reduces, u: u}
-					t.Run(fmt.Sprintf("%s/waves=%v,reduces=%d,chance=%v", law, waves, reduces, u), func(t *testing.T) { c.hold(t, runs) })
+					c := waveCase{law: law, maps: int(n * waveSlots), reduces: reduces, u: u}
+					t.Run(fmt.Sprintf("%s/waves=%v,reduces=%d,chance=%v", law, n, reduces, u), func(t *testing.T) { c.hold(t, runs) })
 				}
 			}
 		}

@@ -156,16 +156,22 @@ func TestShedOrder(t *testing.T) {
 	}
 }
 
-// TestShedGrid: the quick grid has every law; there laxity meets most deadlines in every cell, and never more than the bound
-// allows.
+// TestShedGrid: half of the quick grid, with every law; there laxity meets most deadlines in every cell, and never more than
+// the bound allows.
 func TestShedGrid(t *testing.T) {
-	x := newShedGrid(&Options{Quick: true, Seed: 1}, 2)
+	x := newShedGrid(&Options{Quick: true, Seed: 1}, 1)
+	n := len(x.cells)
+	for c := n - 1; c >= 0; c-- { // of each law every other
+		if (c+c*len(x.laws)/n)%2 == 1 {
+			x.cells, x.met = slices.Delete(x.cells, c, c+1), slices.Delete(x.met, c, c+1)
+		}
+	}
 	o := Options{Workers: 2}
 	if err := o.each(t.Context(), x.steps()); err != nil {
 		t.Fatal(err)
 	}
 	s := x.section()
-	if table := s.Tables[0]; len(table.Rows) != 8*len(x.laws) || len(table.Columns) != len(table.Rows[0]) {
+	if table := s.Tables[0]; len(table.Rows) != 4*len(x.laws) || len(table.Columns) != len(table.Rows[0]) {
 		t.Errorf("%+v", table)
 	}
 	for c := range x.cells {
