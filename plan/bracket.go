@@ -3,7 +3,6 @@ package plan
 import (
 	"math"
 	"sort"
-	"sync"
 
 	"github.com/tailcut/tailcut/laws"
 )
@@ -23,16 +22,11 @@ import (
 //
 // All other terms grow with the durations, and so does all that a time-out does. So the bounds hold for every law, and
 // are as near as the values are. A job that is done later has later quantiles, so that these are bounded alike.
-//
-// Any number of goroutines may use a Bracket.
 type Bracket struct {
 	law       *laws.Empirical
 	low, high *Exact
 	baseline  Outcome
 	step      float64
-
-	mu    sync.Mutex
-	found map[Policy][2]Outcome // bounds found before: what is searched is shown afterwards
 }
 
 // NewBracket rounds a sample to at most most >= 16 values: neighbours that differ by no more than a share of the larger
@@ -41,7 +35,7 @@ func NewBracket(l *laws.Empirical, tasks, most int) (*Bracket, error) {
 	if err := check(l, tasks); err != nil {
 		return nil, err
 	}
-	b := &Bracket{law: l, baseline: Outcome{Latency: laws.Max(l, tasks).Mean(), Cost: l.Mean()}, found: map[Policy][2]Outcome{}}
+	b := &Bracket{law: l, baseline: Outcome{Latency: laws.Max(l, tasks).Mean(), Cost: l.Mean()}}
 	down, up, step := bothWays(l, most)
 	b.step = step
 	var err error
@@ -109,7 +103,12 @@ func (b *Bracket) Evaluate(r Rule) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	return Outcome{Latency: middling(low.Latency, high.Latency), Cost: middling(low.Cost, high.Cost)}, nil
+	return Between(low, high), nil
+}
+
+// Between is the middle between two bounds.
+func Between(low, high Outcome) Outcome {
+	return Outcome{Latency: middling(low.Latency, high.Latency), Cost: middling(low.Cost, high.Cost)}
 }
 
 // middling is the middle of two figures, of which both may be infinite.
@@ -155,16 +154,8 @@ func (b *Bracket) Bounds(r Rule) (low, high Outcome, err error) {
 	if p.Baseline() {
 		return b.baseline, b.baseline, nil
 	}
-	b.mu.Lock()
-	known, ok := b.found[p]
-	b.mu.Unlock()
-	if !ok { // perhaps on two goroutines at once, which find the same
-		known[0], known[1] = b.fork(p)
-		b.mu.Lock()
-		b.found[p] = known
-		b.mu.Unlock()
-	}
-	return known[0], known[1], nil
+	low, high = b.fork(p)
+	return low, high, nil
 }
 
 // fork returns the bounds of a policy that is not the baseline.

@@ -15,7 +15,7 @@ type Advice struct {
 	Request
 	law      laws.Law
 	exact    *plan.Exact          // nearly, of the rounded durations, if these are searched
-	bracket  *plan.Bracket        // then; it evaluates what is shown
+	bracket  *bracket             // then; it evaluates what is shown
 	known    plan.Assessor        // the bracket if there is one, otherwise exact
 	bounds   map[plan.Rule]bounds // then, of all rules that are shown and not simulated
 	simulate *plan.Simulate
@@ -116,12 +116,14 @@ func (a *Advice) evaluators() (found plan.Evaluator, err error) {
 		a.known = a.exact
 		return a.exact, nil
 	}
-	if a.bracket, err = plan.NewBracket(sample, a.Tasks, bracketTo); err != nil {
+	of, err := plan.NewBracket(sample, a.Tasks, bracketTo)
+	if err != nil {
 		return nil, err
 	}
 	if a.exact, err = plan.NewNear(plan.Rounded(sample, a.searchedTo()), a.Tasks); err != nil {
 		return nil, err
 	}
+	a.bracket = &bracket{Bracket: of, found: map[plan.Policy][2]plan.Outcome{}}
 	a.known = a.bracket
 	return a.bracket, nil
 }
