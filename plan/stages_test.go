@@ -168,7 +168,7 @@ func TestStagesShareSlots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k := range 60 {
+	for k := range 30 {
 		rng := rand.New(rand.NewPCG(uint64(k), 2))
 		var jobs []Work
 		for range 1 + rng.IntN(4) {

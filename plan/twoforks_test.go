@@ -32,7 +32,7 @@ func goOn() error { return nil }
 func TestTwoForksAgainstAllPairs(t *testing.T) {
 	const tasks, most = 24, 2
 	same, found, worst := 0, 0, 1.0
-	const instances = 40
+	const instances = 20
 	for seed := range uint64(instances) {
 		l := longTails(rand.New(rand.NewPCG(seed, 1)), 12)
 		e, err := NewExact(l, tasks)

@@ -145,7 +145,7 @@ func TestNoRunBeatsTheBound(t *testing.T) {
 			tight = max(tight, bound/mean)
 		}
 	})
-	if tight < 0.8 { // of 300 times 100 random workloads the tightest reached 0.9 each time
+	if tight < 0.8 && !testing.Short() { // of 300 times 100 random workloads the tightest reached 0.9 each time
 		t.Errorf("the bound was never above %v of what was reached", tight)
 	}
 }

@@ -29,4 +29,4 @@ var shortOrLong = struct {
 	amounts
 	soak time.Duration
 	goOn bool // after a finding
-}{amounts{deaths: 25, cuts: 12, damages: 30, jumps: 6, servers: 50}, 12 * time.Second, false}
+}{amounts{deaths: 15, cuts: 12, damages: 18, jumps: 6, servers: 30}, 9 * time.Second, false}

@@ -245,10 +245,10 @@ func TestGateMemFree(t *testing.T) {
 	}
 }
 
-// The slots follow a file, beyond those that the run began with, too.
+// The slots follow a file, beyond those that the run began with, too. No attempt ends in an instant in which they change.
 func TestGateSlots(t *testing.T) {
 	story(t, func(t *testing.T, path string) {
-		c := newCrowd(t, each(300*ms))
+		c := newCrowd(t, each(310*ms))
 		most := map[int]int{}
 		slots := func() int { return []int{2, 5, 1}[min(2, int(time.Since(c.began)/(3*time.Second)))] }
 		c.check = func(map[int]int) { most[slots()] = max(most[slots()], c.all()) }
