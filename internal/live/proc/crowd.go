@@ -60,9 +60,10 @@ func (e tooFew) Error() string {
 }
 
 // hopeless returns the error to tell, if an attempt that runs beside no other could not begin, and none ever can, for
-// want of processes; else nil. The program itself has so many threads.
-func (c *crowd) hopeless(err error, threads int) error {
-	own := threads + threadsOfGuard
+// want of processes; else nil. The program itself has so many threads, and with its children, of which the guard is
+// one, so many: those of a Go program do not end before it.
+func (c *crowd) hopeless(err error, threads, family int) error {
+	own := max(threads+threadsOfGuard, family)
 	if c.running > 0 || own < c.limit || !errors.Is(err, syscall.EAGAIN) {
 		return nil
 	}

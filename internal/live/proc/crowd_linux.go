@@ -28,33 +28,47 @@ func userThreads() (n int) {
 	uid := os.Getuid()
 	paths, _ := filepath.Glob("/proc/[0-9]*/status")
 	for _, path := range paths {
-		if of, threads := readStatus(path); of == uid {
-			n += threads
+		if s := readStatus(path); s.uid == uid {
+			n += s.threads
 		}
 	}
 	return n
 }
 
 // ownThreads counts those of this program.
-func ownThreads() int {
-	_, n := readStatus("/proc/self/status")
+func ownThreads() int { return readStatus("/proc/self/status").threads }
+
+// familyThreads counts those of this program and of its children.
+func familyThreads() int {
+	n, self := ownThreads(), os.Getpid()
+	paths, _ := filepath.Glob("/proc/[0-9]*/status")
+	for _, path := range paths {
+		if s := readStatus(path); s.parent == self {
+			n += s.threads
+		}
+	}
 	return n
 }
 
-// readStatus returns whose a process is and how many threads it has; -1 and 0 if that cannot be seen.
-func readStatus(path string) (uid, threads int) {
-	uid = -1
+// status is whose a process is, whose child, and how many threads it has.
+type status struct{ uid, parent, threads int }
+
+// readStatus returns that of a process; -1, -1 and 0 if it cannot be seen.
+func readStatus(path string) status {
+	s := status{uid: -1, parent: -1}
 	data, _ := os.ReadFile(path)
 	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
 		name, value, _ := strings.Cut(lines.Text(), ":")
 		switch fields := strings.Fields(value); {
 		case name == "Uid" && len(fields) > 0:
-			uid, _ = strconv.Atoi(fields[0])
+			s.uid, _ = strconv.Atoi(fields[0])
+		case name == "PPid" && len(fields) > 0:
+			s.parent, _ = strconv.Atoi(fields[0])
 		case name == "Threads" && len(fields) > 0:
-			threads, _ = strconv.Atoi(fields[0])
+			s.threads, _ = strconv.Atoi(fields[0])
 		}
 	}
-	return uid, threads
+	return s
 }
 
 // oomKills returns how many processes of the cgroup that this process is in the kernel has killed for want of memory; 0

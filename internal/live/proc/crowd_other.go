@@ -12,4 +12,6 @@ func userThreads() int { return 0 }
 
 func ownThreads() int { return 0 }
 
+func familyThreads() int { return 0 }
+
 func oomKills() int { return 0 }
