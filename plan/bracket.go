@@ -154,12 +154,6 @@ func (b *Bracket) Bounds(r Rule) (low, high Outcome, err error) {
 	if p.Baseline() {
 		return b.baseline, b.baseline, nil
 	}
-	low, high = b.fork(p)
-	return low, high, nil
-}
-
-// fork returns the bounds of a policy that is not the baseline.
-func (b *Bracket) fork(p Policy) (low, high Outcome) {
 	l, h := b.low.terms(p), b.high.terms(p)
 	n, s := float64(b.low.tasks), float64(p.Stragglers)
 	share := float64(p.Clones+1) / n
@@ -175,7 +169,7 @@ func (b *Bracket) fork(p Policy) (low, high Outcome) {
 		high.Latency = h.fork + h.fresh
 		high.Cost = h.first + share*s*h.freshMean
 	}
-	return low, high
+	return low, high, nil
 }
 
 // QuantileBounds returns times between which the u-quantile of the latency is, seconds, for 0 < u < 1; of the baseline

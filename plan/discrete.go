@@ -23,6 +23,10 @@ func (d *discrete) time(i int) float64 { return d.atoms[i].Value }
 
 func (d *discrete) alive(i int) float64 { return d.atoms[i].Survival }
 
+// nothing is the probability of a fork that is left out: those of one policy are 1 together, and a million left out
+// with residuals a million times as long as the others are still less than a float's digits tell.
+const nothing = 1e-28
+
 func (d *discrete) weigh(i, lo, hi int, visit func(unfinished int, weights []float64)) {
 	a := d.atoms[i]
 	if d.far(i, lo, hi) {
@@ -53,7 +57,12 @@ func (d *discrete) weigh(i, lo, hi int, visit func(unfinished int, weights []flo
 		for _, p := range equal.pmf[:len(equal.pmf)-1] {
 			weights = append(weights, weight*p)
 		}
-		visit(x, weights)
+		for len(weights) > 0 && weights[len(weights)-1] < nothing { // they fall
+			weights = weights[:len(weights)-1]
+		}
+		if x+len(weights) > lo {
+			visit(x, weights)
+		}
 	}
 }
 

@@ -284,18 +284,10 @@ func (x *residuals) keep(weights []float64) []float64 {
 	return (*b)[from:]
 }
 
-// nothing is the probability of a fork that is left out. A millionth of it for each of a million forks would still be
-// beyond the digits of a float, were its residual a million times the mean.
-const nothing = 1e-28
-
 // note keeps the weights of the policies of the span.
 func (x *residuals) note(unfinished int, weights []float64) {
 	skip := max(0, x.span.forkLo-unfinished)
 	end := min(len(weights), x.span.forkHi-unfinished+1)
-	// Weights fall with s: those of unlikely stragglers are nothing beside the likely ones, which are 1 together.
-	for skip < end && weights[end-1] < nothing {
-		end--
-	}
 	if skip >= end {
 		return
 	}

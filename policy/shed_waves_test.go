@@ -90,7 +90,7 @@ func newShedOf(t *testing.T, spec string) sched.Policy {
 
 var waveLaws = []string{"pareto:alpha=1.5,xm=3.3333333", "lognormal:mean=10,sd=10", "exp:mean=10"}
 
-// TestShedWaves: the share of jobs in time is the chance of the division, for one, two, three and a half and ten waves,
+// TestShedWaves: the share of jobs in time is the chance of the division, for one, three and a half and ten waves,
 // and no smaller than that without clones; so it is for maps in waves before reduces. TestShedWavesOften, of the long
 // tests, does so with more runs, laws and waves.
 func TestShedWaves(t *testing.T) {

@@ -20,7 +20,7 @@ func TestSimulatorForgets(t *testing.T) {
 	}
 	const jobs, tasks, machines = 100_000, 5, 200
 	w := workload(t, jobs, tasks, machines)
-	for _, spec := range known("fifo", "spark", "srew", "fork", "laxity") {
+	for _, spec := range known("fifo", "srpt", "spark", "late", "srew", "hadoop2", "fork", "laxity") {
 		t.Run(spec, func(t *testing.T) {
 			p, err := policy.New(spec, 1)
 			if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // The page begins with what it is about and a picture of the stage by host, as it ran and as it would run, and has the
 // settings to copy.
-func TestPage(t *testing.T) {
+func TestPageOfASparkLog(t *testing.T) {
 	from := durations.Log{Path: "../../docs/data/nightly-spark-log.gz"}
 	r := Defaults()
 	var err error

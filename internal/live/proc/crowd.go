@@ -60,14 +60,16 @@ func (e tooFew) Error() string {
 }
 
 // hopeless returns the error to tell, if an attempt that runs beside no other could not begin, and none ever can, for
-// want of processes; else nil. The program itself has so many threads, and with its children, of which the guard is
-// one, so many: those of a Go program do not end before it.
-func (c *crowd) hopeless(err error, threads, family int) error {
-	own := max(threads+threadsOfGuard, family)
-	if c.running > 0 || own < c.limit || !errors.Is(err, syscall.EAGAIN) {
+// want of processes; else nil. Only then it asks how many threads the program has, and how many with its children, of
+// which the guard is one: those of a Go program do not end before it.
+func (c *crowd) hopeless(err error, own, family func() int) error {
+	if c.running > 0 || !errors.Is(err, syscall.EAGAIN) {
 		return nil
 	}
-	return tooFew{own, c.limit}
+	if n := max(own()+threadsOfGuard, family()); n >= c.limit {
+		return tooFew{n, c.limit}
+	}
+	return nil
 }
 
 // couldNotFork are what shells and Go say that find no process, thread or memory, in lower case.

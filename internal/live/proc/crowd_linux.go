@@ -24,15 +24,9 @@ func processLimit() int {
 }
 
 // userThreads counts the processes of the user and their threads, as far as they can be seen.
-func userThreads() (n int) {
+func userThreads() int {
 	uid := os.Getuid()
-	paths, _ := filepath.Glob("/proc/[0-9]*/status")
-	for _, path := range paths {
-		if s := readStatus(path); s.uid == uid {
-			n += s.threads
-		}
-	}
-	return n
+	return countThreads(func(s status) bool { return s.uid == uid })
 }
 
 // ownThreads counts those of this program.
@@ -40,10 +34,15 @@ func ownThreads() int { return readStatus("/proc/self/status").threads }
 
 // familyThreads counts those of this program and of its children.
 func familyThreads() int {
-	n, self := ownThreads(), os.Getpid()
+	self := os.Getpid()
+	return ownThreads() + countThreads(func(s status) bool { return s.parent == self })
+}
+
+// countThreads counts the threads of processes that can be seen.
+func countThreads(of func(status) bool) (n int) {
 	paths, _ := filepath.Glob("/proc/[0-9]*/status")
 	for _, path := range paths {
-		if s := readStatus(path); s.parent == self {
+		if s := readStatus(path); of(s) {
 			n += s.threads
 		}
 	}

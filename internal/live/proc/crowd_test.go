@@ -35,19 +35,22 @@ func TestCrowd(t *testing.T) {
 // A limit that the program itself uses up is told; nobody waits for what cannot come.
 func TestCrowdHopeless(t *testing.T) {
 	c := newCrowd(16, 15)
+	told := func(c *crowd, err error, own, family int) error {
+		return c.hopeless(err, func() int { return own }, func() int { return family })
+	}
 	for _, n := range [][2]int{{11, 11}, {10, 16}} { // the guard is not there yet, or has a thread more than it has mostly
-		if err := c.hopeless(syscall.EAGAIN, n[0], n[1]); err == nil || err.Error() != "ulimit -u 16 leaves no process for a task: tailcut itself needs 16; raise the limit" {
+		if err := told(c, syscall.EAGAIN, n[0], n[1]); err == nil || err.Error() != "ulimit -u 16 leaves no process for a task: tailcut itself needs 16; raise the limit" {
 			t.Error(n, err)
 		}
 	}
 	for name, err := range map[string]error{
-		"one is left": c.hopeless(syscall.EAGAIN, 10, 15), "descriptors": c.hopeless(syscall.EMFILE, 11, 16), "no limit": newCrowd(math.MaxInt, 0).hopeless(syscall.EAGAIN, 11, 16),
+		"one is left": told(c, syscall.EAGAIN, 10, 15), "descriptors": told(c, syscall.EMFILE, 11, 16), "no limit": told(newCrowd(math.MaxInt, 0), syscall.EAGAIN, 11, 16),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if c.running = 1; c.hopeless(syscall.EAGAIN, 11, 16) != nil {
+	if c.running = 1; told(c, syscall.EAGAIN, 11, 16) != nil {
 		t.Error("hopeless beside another attempt")
 	}
 }

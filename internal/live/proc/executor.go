@@ -328,7 +328,7 @@ func (e *Executor) find(dir, name string) (string, error) {
 func (e *Executor) begin(p *process) bool {
 	if err := e.spawn(p); err != nil {
 		if p.verdict = unborn(err); p.verdict.kind == sched.AttemptRefused {
-			if never := e.host.crowd.hopeless(err, ownThreads(), familyThreads()); never != nil {
+			if never := e.host.crowd.hopeless(err, ownThreads, familyThreads); never != nil {
 				p.verdict, err = verdict{kind: sched.AttemptDoomed}, never
 			}
 		}
