@@ -103,25 +103,48 @@ func TestSparesAreUsedAgain(t *testing.T) {
 	}
 }
 
-// Whoever outlives an attempt outside of its group, without its progress pipe, and goes on writing to its standard output writes neither into the result
-// nor into another's.
+// Whoever outlives an attempt outside of its group, without its progress pipe, and goes on writing to its standard output and its folder writes neither
+// into the result nor into another's, be the folder given to the next attempt or only to the one after that.
 func TestOutputAfterTheEnd(t *testing.T) {
-	r := newRig(t, nil, `case $TAILCUT_ATTEMPT in
+	script := `case $TAILCUT_ATTEMPT in
 		0) setsid sh -c 'echo early; touch '$PWD/ready'; while [ ! -e '$PWD/go' ]; do sleep 0.01; done; echo late; echo x >'$TAILCUT_OUTPUT'/late; touch '$PWD/wrote 3>&- &
 			while [ ! -e $PWD/ready ]; do sleep 0.01; done; rm -f go;;
-		*) touch go; while [ ! -e wrote ]; do sleep 0.01; done; sleep 0.05; echo mine; ls -A $TAILCUT_OUTPUT;;
-		esac`)
-	first := r.win(0, 0, 0)
-	_, rep := r.run(0, 1, 1)
-	if string(rep.Output) != "mine\n" {
-		t.Errorf("the next attempt wrote %q", rep.Output)
-	}
-	r.commit(first)
-	if got := r.stdout(0, 0); got != "early\n" {
-		t.Errorf("the result is %q", got)
-	}
-	if _, err := os.Stat(r.f.Attempt(first)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder of the first attempt: %v", err)
+		1) touch go; while [ ! -e wrote ]; do sleep 0.01; done; sleep 0.05; echo mine; ls -A $TAILCUT_OUTPUT;;
+		*) echo mine; ls -A $TAILCUT_OUTPUT;;
+		esac`
+	for name, next := range map[string]bool{"to the next": true, "to the one after": false} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, nil, script)
+			first := r.win(0, 0, 0)
+			var given *folder
+			eventually(t, "the folder is back", patience, func() bool {
+				var ok bool
+				given, ok = pop(&r.spares, &r.spares.folders)
+				return ok
+			})
+			back := func() { push(&r.spares, &r.spares.folders, given) }
+			if next {
+				back()
+			}
+			for number := 1; number <= 2; number++ {
+				if _, rep := r.run(0, number, number); string(rep.Output) != "mine\n" {
+					t.Errorf("attempt %d wrote %q", number, rep.Output)
+				}
+				if number == 1 && !next {
+					if _, err := os.Stat(filepath.Join(r.f.Attempt(first), "late")); err != nil {
+						t.Fatalf("nothing was written late: %v", err)
+					}
+					back()
+				}
+			}
+			r.commit(first)
+			if got := r.stdout(0, 0); got != "early\n" {
+				t.Errorf("the result is %q", got)
+			}
+			if _, err := os.Stat(r.f.Attempt(first)); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the folder of the first attempt: %v", err)
+			}
+		})
 	}
 }
 
