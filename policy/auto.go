@@ -16,8 +16,9 @@ package policy
 //	so it is worth any price up to   bid = sure late / (E[min(r, n)] - sure saved)
 //
 //	a free slot goes to the clone with the highest bid, if that is above the price; else to the task that waits first
-//	while tasks wait and no slot is free, the attempt with the lowest bid below the price ends: a clone, or an original
+//	while tasks wait and no slot is free, the attempt with the lowest bid below J/S ends: a clone, or an original
 //	that a clone is expected to overtake, which is a restart. If durations are not drawn anew, that loses its head start.
+//	late of a clone that runs is how much later the stage would end without it, by its quantile or on average
 //	where no clone can start, as no slot is free or the budget is spent, the only attempt of a task ends and the task begins
 //	anew if  c (takes - usual) > (1 - c) age
 //	takes     min over t of E[min(r, t)] / P(r <= t): of a slot until the attempt is done, the inverse of Gittins' index
@@ -207,7 +208,13 @@ func (p *auto) schedule(v *sched.View, st *autoStage) {
 
 // price returns what a second of a slot costs now.
 func (p *auto) price(v *sched.View) float64 {
-	return max(float64(p.order.Waiting()), p.idle*float64(v.Cluster().Live())) / float64(max(1, v.Slots()))
+	return max(p.waits(v), p.idle*float64(v.Cluster().Live())/float64(max(1, v.Slots())))
+}
+
+// waits returns what a second of a slot costs the jobs that wait: J/S. No attempt ends for less, so that one that was
+// worth the price of an idle slot is not over as soon as a task waits.
+func (p *auto) waits(v *sched.View) float64 {
+	return float64(p.order.Waiting()) / float64(max(1, v.Slots()))
 }
 
 func (p *auto) Decide(v *sched.View, act *sched.Actions) {
@@ -299,8 +306,8 @@ const hopeless = -1
 // none is.
 func (p *auto) end(v *sched.View, act *sched.Actions) bool {
 	price := 0.0
-	if p.order.Waiting() > 0 && v.FreeSlots() == 0 {
-		price = p.price(v)
+	if v.FreeSlots() == 0 {
+		price = p.waits(v)
 	}
 	for p.held.Len() > 0 && p.held.TopKey().X < price {
 		row := p.held.Top()

@@ -16,7 +16,7 @@ import (
 //	L(t)    the product of F_k(t) over all tasks: the chance that the stage is done by t
 //	E[end]  the integral of 1 - L(t)
 //
-// With a clone, F_k is 1 - (1 - F_k)(1 - G).
+// With a clone, F_k is 1 - (1 - F_k)(1 - G); without an attempt that runs it is less.
 type stageEnd struct {
 	at, width onGrid
 	fresh     onGrid
@@ -33,14 +33,18 @@ const (
 	gridFrom  = 150 // parts of the mean of a new attempt that the first time is; the last is 73 such means
 )
 
-// find computes the end of a stage from the tasks that a look has seen. Those that it has not seen are younger, and
-// count as new.
-func (s *stageEnd) find(e *autoEye, stage *sched.Stage) {
-	at := e.usual / gridFrom
+// frame lays the grid around what a new attempt takes on average.
+func (s *stageEnd) frame(usual float64) {
+	at := usual / gridFrom
 	for g := range s.at {
 		s.at[g], s.width[g] = at, at*(gridStep-1)
 		at *= gridStep
 	}
+}
+
+// find computes the end of a stage from the tasks that a look has seen. Those that it has not seen are younger, and
+// count as new.
+func (s *stageEnd) find(e *autoEye, stage *sched.Stage) {
 	s.over(&e.renewal, &s.fresh)
 	n := len(e.seen)
 	for g, f := range &s.fresh {
@@ -74,9 +78,7 @@ func (s *stageEnd) over(t *timeLeft, to *onGrid) {
 // clones draw new durations, and how many these are: the first of those seen.
 func (s *stageEnd) sooner(seen int) (late float64, many int) {
 	var cloned onGrid // the product of those with a clone
-	for g := range cloned {
-		cloned[g] = 1
-	}
+	cloned.fill(1)
 	for k := range seen {
 		saved := 0.0
 		for g, f := range &s.seen[k] {
@@ -88,4 +90,26 @@ func (s *stageEnd) sooner(seen int) (late float64, many int) {
 		}
 	}
 	return late, many
+}
+
+// later returns by how much later the stage ends on average if one of the tasks seen, k, is done as without says.
+// before is the product of F_i over those before it.
+func (s *stageEnd) later(k int, before, without *onGrid) (late float64) {
+	for g, f := range &s.seen[k] {
+		late += s.width[g] * before[g] * s.from[k+1][g] * max(0, f-without[g])
+	}
+	return late
+}
+
+func (to *onGrid) fill(x float64) {
+	for g := range to {
+		to[g] = x
+	}
+}
+
+// times multiplies each number by that of another grid.
+func (to *onGrid) times(f *onGrid) {
+	for g := range to {
+		to[g] *= f[g]
+	}
 }

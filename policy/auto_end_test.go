@@ -35,18 +35,21 @@ func latest(all []timeLeft) (mean float64) {
 	return mean
 }
 
+// someLaw is of a time around some mean.
+func someLaw(r *rand.Rand, mean float64) (l timeLeft) {
+	for range 1 + r.IntN(6) {
+		l.insert(mean*math.Exp(r.NormFloat64()), 1)
+	}
+	for i := range l.w {
+		l.w[i] = 1 / float64(len(l.w))
+	}
+	return l
+}
+
 // TestStageEnd compares what clones save on the grid with exact laws: each mean is off by less than the grid is wide.
 func TestStageEnd(t *testing.T) {
 	r := rand.New(rand.NewPCG(105, 1))
-	law := func(mean float64) (l timeLeft) {
-		for range 1 + r.IntN(6) {
-			l.insert(mean*math.Exp(r.NormFloat64()), 1)
-		}
-		for i := range l.w {
-			l.w[i] = 1 / float64(len(l.w))
-		}
-		return l
-	}
+	law := func(mean float64) timeLeft { return someLaw(r, mean) }
 	for range 500 {
 		e := &autoEye{renewal: law(1)}
 		e.usual = e.renewal.mean()
@@ -61,6 +64,7 @@ func TestStageEnd(t *testing.T) {
 		for range unseen {
 			exact = append(exact, e.renewal)
 		}
+		e.end.frame(e.usual)
 		e.end.find(e, &sched.Stage{Running: uint32(n + unseen)})
 		was := latest(exact)
 		best := 0.0
@@ -76,6 +80,41 @@ func TestStageEnd(t *testing.T) {
 		}
 		if got > 0 && (many < 1 || many > n) {
 			t.Errorf("%d of %d tasks are to be cloned", many, n)
+		}
+	}
+}
+
+// TestStageEndLater does the same for what the end of a clone costs.
+func TestStageEndLater(t *testing.T) {
+	r := rand.New(rand.NewPCG(114, 1))
+	for range 500 {
+		e := &autoEye{renewal: someLaw(r, 1)}
+		e.usual = e.renewal.mean()
+		n := 1 + r.IntN(8)
+		exact := make([]timeLeft, n)
+		alone := make([]timeLeft, n) // without the clone
+		for k := range n {
+			clone := someLaw(r, 1)
+			alone[k] = someLaw(r, 0.5)
+			exact[k].first(&alone[k], &clone)
+			e.remains[k].timeLeft = exact[k]
+			e.seen = append(e.seen, runner{left: &e.remains[k]})
+		}
+		e.end.frame(e.usual)
+		e.end.find(e, &sched.Stage{Running: uint32(n)})
+		was := latest(exact)
+		var before, without onGrid
+		before.fill(1)
+		for k := range n {
+			with := exact[k]
+			exact[k] = alone[k]
+			late := latest(exact) - was
+			exact[k] = with
+			e.end.over(&alone[k], &without)
+			if got := e.end.later(k, &before, &without); math.Abs(got-late) > (gridStep-1)*(was+late) {
+				t.Errorf("task %d of %d: the end of a clone costs %v s, want %v of %v", k, n, got, late, was)
+			}
+			before.times(&e.end.seen[k])
 		}
 	}
 }
@@ -134,5 +173,28 @@ func TestOutlive(t *testing.T) {
 	}
 	if got := outlive(w.Core.View(), 0, 1, true); got > math.Log(4.5) {
 		t.Errorf("the logarithms of ages by longest winner sum to %v in a stage that reports, want that of the clone alone", got)
+	}
+}
+
+// TestAbove: while more tasks run longer than any winner did than have won, they count in the law of another attempt.
+func TestAbove(t *testing.T) {
+	for _, c := range []struct {
+		quick int
+		want  float64
+	}{{3, 17}, {9, 11}, {10, 0}, {19, 0}} {
+		w := on(t, "auto", sched.DefaultLimits())
+		w.Machines(20)
+		w.Submit(0, policytest.Tasks(20))
+		w.Fate = func(d *sched.Decision) policytest.Fate {
+			if int(d.Task) < c.quick {
+				return policytest.Fate{Lasts: sched.Second}
+			}
+			return policytest.Fate{Lasts: 100 * sched.Second}
+		}
+		for w.Core.View().Now() < 3*sched.Second && w.Step() {
+		}
+		if got, _ := above(w.Core.View(), 0, 1, c.quick); got != c.want && !(got > 0 && c.want > 0) {
+			t.Errorf("%d of 20 tasks have won: %v run longer, want %v", c.quick, got, c.want)
+		}
 	}
 }

@@ -65,17 +65,6 @@ type oneMore struct {
 	until, mean float64
 }
 
-// fewer is what is left of a task without one of its attempts.
-type fewer struct {
-	attempt sched.AttemptID
-	until   float64
-	mean    float64
-	age     float64
-	oldest  float64 // age of the oldest attempt
-	paced   float64 // what this attempt saves if it is of another pace
-	ahead   float64 // head start over the next of them, of the oldest; else 0
-}
-
 // look finds the bids of a stage's clones: of those that it wants, and of those that it has.
 func (p *auto) look(v *sched.View, st *autoStage) {
 	p.bids.Drop(int(st.id))
@@ -88,15 +77,18 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 		p.guess(v, st, &stage)
 		return
 	}
+	p.eye.end.frame(p.eye.usual)
 	p.survey(v, st, &stage)
 	sure, cause := p.eye.past.certainty(&stage), p.cause(stage.Job)
 	rest := p.rest(&stage)
 	late, many := p.eye.late(rest, &cause)
 	start := p.start.cost()
 	late -= (cause[byChance] + cause[byPace]) * start
-	if p.order.Waiting() == 0 && v.CloneRoom() > 0 {
-		// Slots are idle. Then what is rare counts, too: that one of many tasks takes long.
+	idle := p.order.Waiting() == 0 && v.CloneRoom() > 0
+	if idle || stage.Live > stage.Running {
 		p.eye.end.find(&p.eye, &stage)
+	}
+	if idle { // Then what is rare counts, too: that one of many tasks takes long.
 		mean, n := p.eye.end.sooner(len(p.eye.seen))
 		if mean = cause[byChance] * (mean - start); mean > late {
 			late, many = mean, n
@@ -162,12 +154,12 @@ func bid(worth, late, saved, quicker float64) float64 {
 }
 
 // renew finds the law of a new attempt. It returns false if nothing is known of one. While there are fewer winners
-// than tasks that run, what these report counts, too: the first winners are the quickest.
+// than tasks that run, what these report counts, too, or how long they have run: the first winners are the quickest.
 func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 	e := &p.eye
 	e.bias, e.sd = p.trust.miss()
-	past := &st.past
-	if past.n < int(stage.Running) {
+	past, few := &st.past, st.past.n < int(stage.Running)
+	if few {
 		past = &e.known
 		*past = sample{sorted: append(past.sorted[:0], st.past.sorted...), every: st.past.every, n: st.past.n}
 		for t, ok := v.RunningTask(st.id, 0); ok && len(past.sorted) < 2*mostKept; t, ok = v.RunningTask(st.id, t+1) {
@@ -188,7 +180,10 @@ func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 		return false
 	}
 	if len(past.sorted) > 0 {
-		past.older = outlive(v, st.id, past.sorted[len(past.sorted)-1], st.says)
+		if few && !st.says {
+			past.above, past.from = above(v, st.id, past.longest(), past.n)
+		}
+		past.older = outlive(v, st.id, past.longest(), st.says)
 		e.tail = tailOf(past.index())
 	}
 	p.byAge(stage, 0, &e.renewal)
@@ -222,6 +217,22 @@ func outlive(v *sched.View, id sched.StageID, longest float64, says bool) (older
 		}
 	}
 	return older
+}
+
+// above counts the tasks that run longer than the longest winner, and finds their mean age, if they are more than the
+// winners: then these were the quickest of many, and most attempts take longer than that age.
+func above(v *sched.View, id sched.StageID, longest float64, winners int) (n, age float64) {
+	for t, ok := v.RunningTask(id, 0); ok; t, ok = v.RunningTask(id, t+1) {
+		a, _ := v.FirstAttempt(t)
+		if y := (v.Now() - v.Rows().Started(a)).Seconds(); y > longest {
+			n++
+			age += y
+		}
+	}
+	if n <= float64(winners) {
+		return 0, 0
+	}
+	return n, age / n
 }
 
 // byAge finds what is left at an age of which nothing else is known.
@@ -329,6 +340,7 @@ func (p *auto) judge(v *sched.View, stage *sched.Stage, i int) {
 		f.oldest = (v.Now() - v.Rows().Started(e.ids[n-1])).Seconds()
 		e.paced.paced(left, f.oldest, f.age)
 		f.paced = max(0, f.mean-e.paced.mean())
+		e.end.over(left, &f.done)
 		e.fewer = append(e.fewer, f)
 	}
 	if n > 1 && !p.redraw.futile {
@@ -357,23 +369,6 @@ func (e *autoEye) quicker(x *remains) float64 {
 		return more.mean
 	}
 	return x.meanOfFirst(&e.renewal)
-}
-
-// passed adds the oldest of a task's attempts to those that may be ended, if another one is expected to be done
-// before it: to end it then is a restart.
-func (p *auto) passed(v *sched.View, n int) {
-	e := &p.eye
-	oldest := n - 1
-	p.held.Drop(e.ids[oldest].Row())
-	if v.Rows().Waiting(e.ids[oldest-1]) {
-		return // what has not begun is ahead of nothing
-	}
-	if slices.IndexFunc(e.laws[:oldest], func(l timeLeft) bool { return l.mean() < e.laws[oldest].mean() }) < 0 {
-		return
-	}
-	ahead := v.Rows().Started(e.ids[oldest-1]) - v.Rows().Started(e.ids[oldest])
-	left := p.merge(n, oldest)
-	e.fewer = append(e.fewer, fewer{attempt: e.ids[oldest], until: left.quantile(e.share), mean: left.mean(), ahead: ahead.Seconds()})
 }
 
 // laws finds what is left of each attempt of a task, the youngest first, and returns how many there are. One that has
@@ -478,43 +473,4 @@ func (e *autoEye) quicken(rest float64, cause int) (late float64, many int) {
 		}
 	}
 	return late, many
-}
-
-// rate finds the bids of the attempts of a stage that may be ended.
-func (p *auto) rate(v *sched.View, st *autoStage, stage *sched.Stage, sure float64, cause *tally, rest float64) {
-	e := &p.eye
-	if stage.Live == stage.Running || len(e.seen) == 0 {
-		return
-	}
-	over := max(rest, e.seen[0].until)
-	for i := range e.seen {
-		x := &e.seen[i]
-		mean := x.left.mean
-		for _, f := range x.fewer {
-			if f.ahead > 0 { // if durations are not drawn anew, the others take as much longer
-				c := sure * cause[byChance]
-				p.hold(f.attempt, bid(1, c*max(0, f.until-over)+(1-c)*f.ahead, c*(f.mean-mean)+(1-c)*f.ahead, mean))
-				continue
-			}
-			h, _ := p.redraw.lives(v, st, f.attempt)
-			if p.redraw.futile {
-				p.hold(f.attempt, hopeless)
-				continue
-			}
-			worth := sure * f.worth(cause, h, mean)
-			p.hold(f.attempt, bid(worth, max(0, f.until-over), f.mean-mean, mean))
-		}
-	}
-}
-
-// worth returns what an attempt saves, as a part of what it saves if it has drawn a new duration: by how likely each
-// cause is after it has outlived the hazard h. mean is what is left of the task with it.
-func (f *fewer) worth(cause *tally, h, mean float64) float64 {
-	chance := cause[byChance] * math.Exp(-h)
-	pace := cause[byPace] * quicker(f.oldest+f.mean, max(1e-9, f.age))
-	part := 0.0
-	if f.mean > mean {
-		part = min(1, f.paced/(f.mean-mean))
-	}
-	return (chance + pace*part) / (chance + pace + cause[bySize])
 }

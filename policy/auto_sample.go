@@ -16,6 +16,8 @@ type sample struct {
 	skip   int
 	other  int // of two values the one that stays when the sample is thinned: in turns, so that it is fair
 	n      int
+	above  float64 // attempts that run longer than any winner did, if they count, see above
+	from   float64 // mean age of those, from which the tail begins
 	older  float64 // sum of ln(age / longest winner) of the attempts that run longer than any winner did
 
 	logs   float64 // 1, and the sum of ln(x / median) of what is above the median; if summed
@@ -86,15 +88,21 @@ func (s *sample) index() float64 {
 	return min(20, max(0.5, 1/(max(1./20, s.logs/n)+s.older)))
 }
 
+// beyond is what the tail counts, in values: one winner, and the attempts above.
+func (s *sample) beyond() float64 { return (1 + s.above) / float64(s.every) }
+
+// longest is where the tail begins.
+func (s *sample) longest() float64 { return max(s.sorted[len(s.sorted)-1], s.from) }
+
 // exceeds returns the chance that an attempt takes longer than that. There must be a winner.
 func (s *sample) exceeds(age float64) float64 {
-	beyond := 1 / float64(s.every) // what the tail counts, in values
+	beyond := s.beyond()
 	all := float64(len(s.sorted)) + beyond
 	first := sort.SearchFloat64s(s.sorted, age)
 	if over := len(s.sorted) - first; over > 0 {
 		return (float64(over) + beyond) / all
 	}
-	return beyond / all * math.Pow(age/s.sorted[len(s.sorted)-1], -s.index())
+	return beyond / all * math.Pow(max(1, age/s.longest()), -s.index())
 }
 
 // Shares of the tail, and one value for each.
@@ -111,19 +119,18 @@ func tailOf(alpha float64) (t tail) {
 	return t
 }
 
-// left is the law of what is left at an age: of the winners that took longer, and beyond the longest of them the tail,
-// which counts as one value.
+// left is the law of what is left at an age: of the winners that took longer, and beyond the longest of them the tail.
 func (s *sample) left(beyondAll *tail, age float64, to *timeLeft) {
 	first := sort.SearchFloat64s(s.sorted, age)
 	over := s.sorted[first:]
-	beyond := 1 / float64(s.every)
+	beyond := s.beyond()
 	total := float64(len(over)) + beyond
 	x, w := to.room(len(over) + len(beyondAll))
 	each := 1 / total
 	for i, lasts := range over {
 		x[i], w[i] = lasts-age, each
 	}
-	from := max(age, s.sorted[len(s.sorted)-1])
+	from := max(age, s.longest())
 	each = beyond / total / float64(len(tailAt))
 	for i, times := range beyondAll {
 		x[len(over)+i], w[len(over)+i] = from*times-age, each

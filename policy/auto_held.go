@@ -1,0 +1,81 @@
+package policy
+
+import (
+	"math"
+	"slices"
+
+	"github.com/tailcut/tailcut/sched"
+)
+
+// fewer is what is left of a task without one of its attempts.
+type fewer struct {
+	attempt sched.AttemptID
+	until   float64
+	mean    float64
+	age     float64
+	oldest  float64 // age of the oldest attempt
+	paced   float64 // what this attempt saves if it is of another pace
+	ahead   float64 // head start over the next of them, of the oldest; else 0
+	done    onGrid  // how likely the task is done by each time
+}
+
+// passed adds the oldest of a task's attempts to those that may be ended, if another one is expected to be done
+// before it: to end it then is a restart.
+func (p *auto) passed(v *sched.View, n int) {
+	e := &p.eye
+	oldest := n - 1
+	p.held.Drop(e.ids[oldest].Row())
+	if v.Rows().Waiting(e.ids[oldest-1]) {
+		return // what has not begun is ahead of nothing
+	}
+	if slices.IndexFunc(e.laws[:oldest], func(l timeLeft) bool { return l.mean() < e.laws[oldest].mean() }) < 0 {
+		return
+	}
+	ahead := v.Rows().Started(e.ids[oldest-1]) - v.Rows().Started(e.ids[oldest])
+	left := p.merge(n, oldest)
+	e.fewer = append(e.fewer, fewer{attempt: e.ids[oldest], until: left.quantile(e.share), mean: left.mean(), ahead: ahead.Seconds()})
+}
+
+// rate finds the bids of the attempts of a stage that may be ended.
+func (p *auto) rate(v *sched.View, st *autoStage, stage *sched.Stage, sure float64, cause *tally, rest float64) {
+	e := &p.eye
+	if stage.Live == stage.Running || len(e.seen) == 0 {
+		return
+	}
+	over := max(rest, e.seen[0].until)
+	var before onGrid // the product of F_k over the tasks before
+	before.fill(1)
+	for i := range e.seen {
+		x := &e.seen[i]
+		mean := x.left.mean
+		for k := range x.fewer {
+			f := &x.fewer[k]
+			if f.ahead > 0 { // if durations are not drawn anew, the others take as much longer
+				c := sure * cause[byChance]
+				p.hold(f.attempt, bid(1, c*max(0, f.until-over)+(1-c)*f.ahead, c*(f.mean-mean)+(1-c)*f.ahead, mean))
+				continue
+			}
+			h, _ := p.redraw.lives(v, st, f.attempt)
+			if p.redraw.futile {
+				p.hold(f.attempt, hopeless)
+				continue
+			}
+			worth := sure * f.worth(cause, h, mean)
+			late := max(0, f.until-over, e.end.later(i, &before, &f.done))
+			p.hold(f.attempt, bid(worth, late, f.mean-mean, mean))
+		}
+		before.times(&e.end.seen[i])
+	}
+}
+
+// worth returns what an attempt saves, as a part of what it saves if it has drawn a new duration: by how likely each
+// cause is after it has outlived the hazard h. mean is what is left of the task with it.
+func (f *fewer) worth(cause *tally, h, mean float64) float64 {
+	chance := cause[byChance] * math.Exp(-h)
+	pace := cause[byPace] * quicker(f.oldest+f.mean, max(1e-9, f.age))
+	part := 0.0
+	if f.mean > mean {
+		part = min(1, f.paced/(f.mean-mean))
+	}
+	return (chance + pace*part) / (chance + pace + cause[bySize])
+}
