@@ -47,8 +47,11 @@ func (s *stageEnd) frame(usual float64) {
 func (s *stageEnd) find(e *autoEye, stage *sched.Stage) {
 	s.over(&e.renewal, &s.fresh)
 	n := len(e.seen)
-	for g, f := range &s.fresh {
-		s.from[n][g] = math.Pow(f, float64(int(stage.Running)-n))
+	s.from[n].fill(1)
+	if unseen := float64(int(stage.Running) - n); unseen > 0 {
+		for g, f := range &s.fresh {
+			s.from[n][g] = math.Pow(f, unseen)
+		}
 	}
 	for k := n - 1; k >= 0; k-- {
 		if k+1 < n && e.seen[k].left == e.seen[k+1].left {
