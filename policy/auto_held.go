@@ -19,6 +19,14 @@ type fewer struct {
 	done    onGrid  // how likely the task is done by each time
 }
 
+// without finds what is left of a task with these attempts, but for one of them.
+func (p *auto) without(n, k int) (f fewer, left *timeLeft) {
+	left = p.merge(n, k)
+	f = fewer{attempt: p.eye.ids[k], until: left.quantile(p.eye.share), mean: left.mean()}
+	p.eye.end.over(left, &f.done)
+	return f, left
+}
+
 // passed adds the oldest of a task's attempts to those that may be ended, if another one is expected to be done
 // before it: to end it then is a restart.
 func (p *auto) passed(v *sched.View, n int) {
@@ -31,9 +39,9 @@ func (p *auto) passed(v *sched.View, n int) {
 	if slices.IndexFunc(e.laws[:oldest], func(l timeLeft) bool { return l.mean() < e.laws[oldest].mean() }) < 0 {
 		return
 	}
-	ahead := v.Rows().Started(e.ids[oldest-1]) - v.Rows().Started(e.ids[oldest])
-	left := p.merge(n, oldest)
-	e.fewer = append(e.fewer, fewer{attempt: e.ids[oldest], until: left.quantile(e.share), mean: left.mean(), ahead: ahead.Seconds()})
+	f, _ := p.without(n, oldest)
+	f.ahead = (v.Rows().Started(e.ids[oldest-1]) - v.Rows().Started(e.ids[oldest])).Seconds()
+	e.fewer = append(e.fewer, f)
 }
 
 // rate finds the bids of the attempts of a stage that may be ended.

@@ -334,13 +334,11 @@ func (p *auto) judge(v *sched.View, stage *sched.Stage, i int) {
 	x.until = j.until
 	first := len(e.fewer)
 	for k := range n - 1 {
-		left := p.merge(n, k)
-		f := fewer{attempt: e.ids[k], until: left.quantile(e.share), mean: left.mean()}
+		f, left := p.without(n, k)
 		f.age = (v.Now() - v.Rows().Started(e.ids[k])).Seconds()
 		f.oldest = (v.Now() - v.Rows().Started(e.ids[n-1])).Seconds()
 		e.paced.paced(left, f.oldest, f.age)
 		f.paced = max(0, f.mean-e.paced.mean())
-		e.end.over(left, &f.done)
 		e.fewer = append(e.fewer, f)
 	}
 	if n > 1 && !p.redraw.futile {
