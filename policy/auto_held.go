@@ -44,12 +44,9 @@ func (p *auto) passed(v *sched.View, n int) {
 	e.fewer = append(e.fewer, f)
 }
 
-// rate finds the bids of the attempts of a stage that may be ended.
-func (p *auto) rate(v *sched.View, st *autoStage, stage *sched.Stage, sure float64, cause *tally, rest float64) {
+// rate finds the bids of the attempts of a stage that may be ended, once its tasks are seen and its end is found.
+func (p *auto) rate(v *sched.View, st *autoStage, sure float64, cause *tally, rest float64) {
 	e := &p.eye
-	if stage.Live == stage.Running || len(e.seen) == 0 {
-		return
-	}
 	over := max(rest, e.seen[0].until)
 	var before onGrid // the product of F_k over the tasks before
 	before.fill(1)

@@ -84,8 +84,8 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	late, many := p.eye.late(rest, &cause)
 	start := p.start.cost()
 	late -= (cause[byChance] + cause[byPace]) * start
-	idle := p.order.Waiting() == 0 && v.CloneRoom() > 0
-	if idle || stage.Live > stage.Running {
+	idle, cloned := p.order.Waiting() == 0 && v.CloneRoom() > 0, stage.Live > stage.Running
+	if idle || cloned {
 		p.eye.end.find(&p.eye, &stage)
 	}
 	if idle { // Then what is rare counts, too: that one of many tasks takes long.
@@ -94,7 +94,9 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 			late, many = mean, n
 		}
 	}
-	p.rate(v, st, &stage, sure, &cause, rest)
+	if cloned && len(p.eye.seen) > 0 {
+		p.rate(v, st, sure, &cause, rest)
+	}
 	p.sift(v, st, sure*p.begun.chance(&p.redraw, cause[byChance]), start)
 	blind, least := 0.0, math.Inf(1)
 	if !st.says {
@@ -181,9 +183,9 @@ func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 	}
 	if len(past.sorted) > 0 {
 		if few && !st.says {
-			past.above, past.from = above(v, st.id, past.longest(), past.n)
+			past.above, past.from = above(v, st.id, past.tailFrom(), past.n)
 		}
-		past.older = outlive(v, st.id, past.longest(), st.says)
+		past.older = outlive(v, st.id, past.tailFrom(), st.says)
 		e.tail = tailOf(past.index())
 	}
 	p.byAge(stage, 0, &e.renewal)
@@ -219,8 +221,8 @@ func outlive(v *sched.View, id sched.StageID, longest float64, says bool) (older
 	return older
 }
 
-// above counts the tasks that run longer than the longest winner, and finds their mean age, if they are more than the
-// winners: then these were the quickest of many, and most attempts take longer than that age.
+// above counts the tasks whose youngest attempt runs longer than the longest winner did, and finds the mean age of
+// these attempts, if they are more than the winners: then those were the quickest of many, and most take longer.
 func above(v *sched.View, id sched.StageID, longest float64, winners int) (n, age float64) {
 	for t, ok := v.RunningTask(id, 0); ok; t, ok = v.RunningTask(id, t+1) {
 		a, _ := v.FirstAttempt(t)

@@ -91,8 +91,8 @@ func (s *sample) index() float64 {
 // beyond is what the tail counts, in values: one winner, and the attempts above.
 func (s *sample) beyond() float64 { return (1 + s.above) / float64(s.every) }
 
-// longest is where the tail begins.
-func (s *sample) longest() float64 { return max(s.sorted[len(s.sorted)-1], s.from) }
+// tailFrom is where the tail begins: at the longest winner, or beyond it at the mean age of the attempts above.
+func (s *sample) tailFrom() float64 { return max(s.sorted[len(s.sorted)-1], s.from) }
 
 // exceeds returns the chance that an attempt takes longer than that. There must be a winner.
 func (s *sample) exceeds(age float64) float64 {
@@ -102,7 +102,7 @@ func (s *sample) exceeds(age float64) float64 {
 	if over := len(s.sorted) - first; over > 0 {
 		return (float64(over) + beyond) / all
 	}
-	return beyond / all * math.Pow(max(1, age/s.longest()), -s.index())
+	return beyond / all * math.Pow(max(1, age/s.tailFrom()), -s.index())
 }
 
 // Shares of the tail, and one value for each.
@@ -130,7 +130,7 @@ func (s *sample) left(beyondAll *tail, age float64, to *timeLeft) {
 	for i, lasts := range over {
 		x[i], w[i] = lasts-age, each
 	}
-	from := max(age, s.longest())
+	from := max(age, s.tailFrom())
 	each = beyond / total / float64(len(tailAt))
 	for i, times := range beyondAll {
 		x[len(over)+i], w[len(over)+i] = from*times-age, each
