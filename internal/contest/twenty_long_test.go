@@ -301,6 +301,11 @@ func TestTwentyJobs(t *testing.T) {
 		t.Skip("needs GNU parallel")
 	}
 	w := &world{"twenty", strings.Split(*names, ","), *slots, *window, 1, *burn, 0, keep(t)}
+	for _, name := range []string{"fifo", "srpt"} { // others are compared with these
+		if !slices.Contains(w.policies, name) {
+			t.Fatalf("-policies %s lacks %s", *names, name)
+		}
+	}
 	flows, simulated := w.contend(t, build(t), append(slices.Clone(w.policies), queue))
 	if *seeds < 2 {
 		return // one draw has no interval
