@@ -25,6 +25,7 @@ package policy
 //	usual     what a winner of the stage has cost so far, with all attempts that were ended
 //	c         sure times the chance that the task draws a new duration in the same place, see begunAnew
 //	all clones end once hardly one has ever won
+//	clones run on a tenth of the slots at most, or as the limits allow, if that is more or somebody asked for them
 //	a clone of a resumable task goes on from where its attempts have saved most; bids do not count that
 //
 // Jobs with the least remaining work come first. Each stage is looked at again every part of its median. An event costs
@@ -44,19 +45,22 @@ var autoEntry = kit.Entry{
 	Source:  "Tailcut",
 	Params: []kit.Param{
 		{Name: "idle", Kind: kit.Float, Default: "0.01", Min: 0, Max: 1, Help: "price of a slot while some are free and all others are in use; the price of one that a job waits for is 1/slots"},
+		{Name: "budget", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1, Help: "clones that may run at once, as a fraction of the slots, where no limits are given and the usual ones are less"},
 		{Name: "look", Kind: kit.Float, Default: "0.1", Min: 0.001, Max: 100, Help: "time between two looks at a stage, in medians of its tasks"},
 		kit.OrderBy("srpt"),
 	},
 	Progress:       true,
 	WorkConserving: true,
 	New: func(a kit.Args) sched.Policy {
-		return &auto{order: kit.NewOrder(a).Pooled(), idle: a.Float("idle"), part: a.Float("look")}
+		return &auto{order: kit.NewOrder(a).Pooled(), idle: a.Float("idle"), budget: a.Float("budget"), part: a.Float("look")}
 	},
 }
 
 type auto struct {
-	order      kit.Order
-	idle, part float64
+	order  kit.Order
+	idle   float64
+	budget float64
+	part   float64
 
 	quiet   kit.Silence
 	trust   trust
@@ -98,12 +102,17 @@ type want struct {
 	live int // attempts that the task had
 }
 
+// Bounds are the budget. Where slots are idle, a tenth of the tasks that run is too little for many stragglers at once.
+func (p *auto) Bounds() sched.Bounds { return sched.Bounds{Clones: p.budget} }
+
 func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 	p.order.Observe(v, ev)
 	p.trust.observe(v, ev)
 	p.quiet.Observe(v, ev)
 	p.start.observe(v, ev)
 	switch ev.Kind {
+	case sched.MachineJoined, sched.MachineLost, sched.MachineResized:
+		p.redraw.crowd = p.budget * float64(v.Slots())
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)
 		st.id, st.told = ev.Stage, v.Now()

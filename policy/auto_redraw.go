@@ -12,6 +12,7 @@ import (
 // or that it has. It fades with each job: where clones are futile, one tries again now and then.
 type redraws struct {
 	wins, hazard float64
+	crowd        float64    // clones that may begin at once, if more than usualCrowd
 	futile       bool       // clones have the duration of their task again, by all that is known
 	rows         []outlived // by row
 }
@@ -25,6 +26,7 @@ type outlived struct {
 const (
 	mostHazard = 3     // of one clone, so that no single one decides
 	futile     = 64    // hazard outlived after which clones are futile if none has won
+	usualCrowd = 10    // for so many clones at once; for more in proportion
 	fade       = 0.998 // of what all jobs have shown, with each job
 )
 
@@ -57,8 +59,9 @@ func (r *redraws) lives(v *sched.View, st *autoStage, x sched.AttemptID) (hazard
 // against it much more than many more clones that lost speak for it. So where a part of a duration is the task's own,
 // and one clone in a hundred wins what is worth a hundred, clones are not given up. Once they are, that stays so until
 // half of what spoke for it has faded, which takes 350 jobs: else each job that ends would have all others try again.
+// Clones that begin at once may all be of the largest tasks of one stage, so it takes more than they can outlive.
 func (r *redraws) weigh() {
-	won, most := 1+r.wins, float64(futile)
+	won, most := 1+r.wins, futile*max(1, r.crowd/usualCrowd)
 	if r.futile {
 		most /= 2
 	}

@@ -57,7 +57,7 @@ func newSimulate() *cobra.Command {
 	fl.StringVar(&f.speed, "speed-factor", "1", "divide all durations by this number, or `expression` such as 1+2*0.7+0.1")
 	fl.StringSliceVar(&f.let, "let", nil, "values of names in --speed-factor, `NAME=NUMBER`")
 	fl.StringVar(&f.maxAttempts, "max-attempts", "default", "maximum number of concurrent attempts of a task (`N`, none, or default: 4, or more if the policy bounds them itself)")
-	fl.StringVar(&f.cloneBudget, "clone-budget", "default", "maximum number of concurrent clones (`N`, none, or default: 10, 1 % of unfinished tasks or 10 % of running tasks, whichever is most)")
+	fl.StringVar(&f.cloneBudget, "clone-budget", "default", "maximum number of concurrent clones (`N`, none, or default: 10, 1 % of unfinished tasks, 10 % of running tasks or what the policy allows itself, whichever is most; auto allows itself 10 % of the slots)")
 	fl.StringVar(&r.Failures, "failures", "none", "let machines fail and be repaired, after exponential times with these means: `mtbf=24h,mttr=10m`, with rack=20 in racks of 20 at once; or a CSV file of machine,down_seconds,up_seconds")
 	fl.StringVar(&r.Progress, "progress", simulation.Auto, "progress reports that policies receive: none, exact, a span between reports such as 10s, faulty reports such as hang:p=0.05 (also freeze, lie, back, late), or auto: 20 reports in the mean task's duration")
 	fl.Float64Var(&r.Noise, "progress-noise", 0, "relative error (standard deviation) of the remaining time in progress reports")
