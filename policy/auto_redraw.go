@@ -26,7 +26,8 @@ type outlived struct {
 const (
 	mostHazard = 3     // of one clone, so that no single one decides
 	futile     = 64    // hazard outlived after which clones are futile if none has won
-	usualCrowd = 10    // for so many clones at once; for more in proportion
+	usualCrowd = 10    // for so many clones at once; for more in proportion,
+	mostCrowds = 2     // up to so many times as much: what one learns costs the more, the more slots there are
 	fade       = 0.998 // of what all jobs have shown, with each job
 )
 
@@ -61,7 +62,7 @@ func (r *redraws) lives(v *sched.View, st *autoStage, x sched.AttemptID) (hazard
 // half of what spoke for it has faded, which takes 350 jobs: else each job that ends would have all others try again.
 // Clones that begin at once may all be of the largest tasks of one stage, so it takes more than they can outlive.
 func (r *redraws) weigh() {
-	won, most := 1+r.wins, futile*max(1, r.crowd/usualCrowd)
+	won, most := 1+r.wins, futile*min(mostCrowds, max(1, r.crowd/usualCrowd))
 	if r.futile {
 		most /= 2
 	}

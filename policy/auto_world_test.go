@@ -30,10 +30,10 @@ var samesAgain = []sameAgain{
 	{"all equal", func(*rand.Rand) sched.Time { return 10 * sched.Second }, 0},
 }
 
-// run plays jobs of 30 tasks on 100 slots. It returns the seconds of slots that attempts took, and the mean flow
-// time.
-func (s *sameAgain) run(t *testing.T, spec string, jobs int) (machine, flow float64, clones int) {
-	const tasks, slots = 30, 100
+// run plays jobs of 30 tasks on some slots, half of which are in use. It returns the seconds of slots that attempts
+// took, and the mean flow time.
+func (s *sameAgain) run(t *testing.T, spec string, jobs, slots int) (machine, flow float64, clones int) {
+	const tasks = 30
 	w := on(t, spec, sched.DefaultLimits())
 	w.Machines(slots)
 	r := rand.New(rand.NewPCG(1, 18))
@@ -41,7 +41,7 @@ func (s *sameAgain) run(t *testing.T, spec string, jobs int) (machine, flow floa
 	at := 0.0
 	for j := range jobs {
 		w.Submit(sched.FromSeconds(at), policytest.Tasks(tasks))
-		at += r.ExpFloat64() * tasks * 10 / (0.5 * slots)
+		at += r.ExpFloat64() * tasks * 10 / (0.5 * float64(slots))
 		for i := range tasks {
 			lasts[j*tasks+i] = s.lasts(r)
 		}
@@ -61,16 +61,20 @@ func (s *sameAgain) run(t *testing.T, spec string, jobs int) (machine, flow floa
 }
 
 // TestAutoWhereClonesCannotHelp: auto finds out, and wastes less than a hundredth of the machine time and of the
-// mean flow time; and no more in the long run, in which it tries again now and then.
+// mean flow time; and no more in the long run, in which it tries again now and then. On many slots more clones begin
+// before it can know, and with so few jobs that is a fiftieth.
 func TestAutoWhereClonesCannotHelp(t *testing.T) {
 	for _, s := range samesAgain {
-		for _, jobs := range []int{200, 1000} {
-			t.Run(fmt.Sprintf("%s/%d jobs", s.name, jobs), func(t *testing.T) {
+		for _, c := range []struct {
+			jobs, slots int
+			most        float64
+		}{{200, 100, 1.01}, {1000, 100, 1.01}, {200, 1000, 1.02}} {
+			t.Run(fmt.Sprintf("%s/%d jobs, %d slots", s.name, c.jobs, c.slots), func(t *testing.T) {
 				t.Parallel()
-				machine, flow, _ := s.run(t, "fifo", jobs)
-				own, ownFlow, clones := s.run(t, "auto", jobs)
+				machine, flow, _ := s.run(t, "fifo", c.jobs, c.slots)
+				own, ownFlow, clones := s.run(t, "auto", c.jobs, c.slots)
 				t.Logf("machine time %.4f of fifo's, mean flow time %.3f, %d clones", own/machine, ownFlow/flow, clones)
-				if own > 1.01*machine {
+				if own > c.most*machine {
 					t.Errorf("machine time %.4f of fifo's", own/machine)
 				}
 				if ownFlow > 1.01*flow {
