@@ -136,22 +136,31 @@ func (x *shedGrid) run(ctx context.Context, c, k int) error {
 	law := &x.laws[cell.law]
 	met := make([]float64, 0, len(gridOf)+2)
 	for _, name := range gridOf {
-		p, err := policy.New(x.spec(name, cell), seed)
-		if err != nil {
-			return err
-		}
-		res, err := sim.Run(ctx, w, p, sim.Options{
-			Machines: shedSlots, Model: sim.SizeTimesSlowdown(law.slowdown), LaunchDelay: shedLaunch, Progress: sim.Progress{Every: reportGap}, Seed: seed,
-			Limits: sched.Limits{Attempts: shedMost, Clones: sched.CloneBudget{Floor: sched.Unlimited}},
-		})
+		share, err := x.play(ctx, cell, w, x.spec(name, cell), seed, shedLaunch, reportGap)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		met = append(met, ratioWon(res.Jobs))
+		met = append(met, share)
 	}
 	least, takes := law.times(w)
 	x.met[c][k] = append(met, mostInTime(w, shedSlots, least), mostInTimeBy(w, shedSlots, least, takes))
 	return nil
+}
+
+// play returns the share of the value that a policy wins where attempts take so long to launch and report so often.
+func (x *shedGrid) play(ctx context.Context, cell *gridCell, w *trace.Workload, spec string, seed uint64, launch, report sched.Time) (float64, error) {
+	p, err := policy.New(spec, seed)
+	if err != nil {
+		return 0, err
+	}
+	res, err := sim.Run(ctx, w, p, sim.Options{
+		Machines: shedSlots, Model: sim.SizeTimesSlowdown(x.laws[cell.law].slowdown), LaunchDelay: launch, Progress: sim.Progress{Every: report}, Seed: seed,
+		Limits: sched.Limits{Attempts: shedMost, Clones: sched.CloneBudget{Floor: sched.Unlimited}},
+	})
+	if err != nil {
+		return 0, err
+	}
+	return ratioWon(res.Jobs), nil
 }
 
 // times returns the least that tasks of a job take, and what they take on average while nobody knows how slow attempts

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/tailcut/tailcut/policy"
 	"github.com/tailcut/tailcut/sched"
-	"github.com/tailcut/tailcut/sim"
 	"github.com/tailcut/tailcut/trace"
 )
 
-// TestOverheads: in the settings that laxity meets least of the bound in, most of what it lacks is what launches take and the time until an attempt
-// reports. With a tenth of both it has more than 0.95 of the bound, which is nearly the same then.
+// TestOverheads: in the settings that laxity meets least of the bound in, much of what it lacks is what launches take and the time until an attempt
+// reports. With a tenth of both it has more than 0.95 of the bound.
 func TestOverheads(t *testing.T) {
 	x := newShedGrid(&Options{Seed: 1}, 4)
 	for c := range x.cells {
@@ -39,16 +37,9 @@ func TestOverheads(t *testing.T) {
 
 // laxity returns the share of the deadlines that it meets.
 func (x *shedGrid) laxity(t *testing.T, cell *gridCell, w *trace.Workload, seed uint64, launch, report sched.Time) float64 {
-	p, err := policy.New(fmt.Sprintf("laxity:launch=%v", launch), seed)
+	share, err := x.play(t.Context(), cell, w, fmt.Sprintf("laxity:launch=%v", launch), seed, launch, report)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := sim.Run(t.Context(), w, p, sim.Options{
-		Machines: shedSlots, Model: sim.SizeTimesSlowdown(x.laws[cell.law].slowdown), LaunchDelay: launch, Progress: sim.Progress{Every: report}, Seed: seed,
-		Limits: sched.Limits{Attempts: shedMost, Clones: sched.CloneBudget{Floor: sched.Unlimited}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ratioWon(res.Jobs)
+	return share
 }
