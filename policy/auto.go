@@ -9,7 +9,8 @@ package policy
 //	saved     E[r] - E[min(r, n)]
 //	late      by how much earlier the stage ends if its m slowest tasks are cloned, divided by m, for the best m; with slots
 //	          free and no task waiting, on average if that is more, see stageEnd
-//	sure      1 - 1/sqrt(1 + winners of the stage): what is known from few is not certain
+//	sure      1 - 1/sqrt(1 + winners of the stage): what is known from few is not certain; times the part of what clones
+//	          were expected to save that they have saved, see calibration
 //	cause     why a task is slow, and so what n is: learned from clones, see causes. late and saved are means over the causes
 //
 //	a clone is worth its slot while  sure (late + price saved) > price E[min(r, n)]
@@ -66,6 +67,7 @@ type auto struct {
 	trust   trust
 	redraw  redraws
 	causes  causes
+	kept    calibration
 	start   starts
 	unknown unknown
 	stages  kit.PerStage[autoStage]
@@ -97,9 +99,11 @@ type autoStage struct {
 
 // want is a task that is to have a clone.
 type want struct {
-	task sched.TaskID
-	bid  float64
-	live int // attempts that the task had
+	task  sched.TaskID
+	bid   float64
+	live  int     // attempts that the task had
+	wins  float64 // chance that the clone is done first; 0 if no law is known
+	saved float64 // what it is expected to save, in mean durations of a new attempt
 }
 
 // Bounds are the budget. Where slots are idle, a tenth of the tasks that run is too little for many stragglers at once.
@@ -162,8 +166,10 @@ func (p *auto) done(v *sched.View, ev *sched.Event) {
 		since := min(a.Started, oldest(v, ev.Task))
 		for x, ok := v.FirstAttempt(ev.Task); ok; x, ok = v.NextAttempt(x) {
 			p.ends(v, st, ev.Job, x, false, rival{since, a.Started == since})
+			p.kept.ends(x, false)
 		}
 		p.ends(v, st, ev.Job, ev.Attempt, true, rival{since: since})
+		p.kept.ends(ev.Attempt, true)
 	}
 	st.cost += (v.Now() - a.Started).Seconds()
 	p.begun.wins(ev.Task, &a)
@@ -263,17 +269,23 @@ func (p *auto) watch(v *sched.View) {
 	}
 }
 
-// launch starts the task that waits first.
+// launch starts the task that waits first. Of one that is alone in its stage no more will be known than what others have
+// shown, so its look is due at once where slots are idle.
 func (p *auto) launch(v *sched.View, act *sched.Actions) bool {
 	t, m, ok := p.order.Next(v)
-	if ok {
-		if task := v.Task(t); task.Launched == 0 {
-			st := p.stages.Of(task.Stage)
-			st.mixed, st.last = st.mixed || t < st.last, t
-		}
-		p.order.Launch(v, act, t, m)
+	if !ok {
+		return false
 	}
-	return ok
+	task := v.Task(t)
+	p.order.Launch(v, act, t, m)
+	if task.Launched == 0 {
+		st := p.stages.Of(task.Stage)
+		st.mixed, st.last = st.mixed || t < st.last, t
+		if v.Stage(st.id).Tasks == 1 && p.order.Waiting() == 0 && p.unknown.typical() > 0 {
+			p.due.Set(int(st.id), kit.Rising[sched.Time]{X: v.Now() + 1})
+		}
+	}
+	return true
 }
 
 // clone starts the clone with the highest bid, as a look has found it. It returns false if none is worth its slot.
@@ -295,7 +307,7 @@ func (p *auto) clone(v *sched.View, act *sched.Actions) bool {
 	for a, runs := v.FirstAttempt(w.task); runs; a, runs = v.NextAttempt(a) {
 		p.held.Drop(a.Row()) // what is there is of an earlier clone
 	}
-	p.order.CloneFrom(v, act, w.task, m, kit.Furthest(v, w.task), sched.Straggling)
+	p.kept.starts(p.order.CloneFrom(v, act, w.task, m, kit.Furthest(v, w.task), sched.Straggling), &w)
 	return true
 }
 

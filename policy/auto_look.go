@@ -79,7 +79,7 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	}
 	p.eye.end.frame(p.eye.usual)
 	p.survey(v, st, &stage)
-	sure, cause := p.eye.past.certainty(&stage), p.cause(stage.Job)
+	sure, cause := p.eye.past.certainty(&stage)*p.kept.share(), p.cause(stage.Job)
 	rest := p.rest(&stage)
 	late, many := p.eye.late(rest, &cause)
 	start := p.start.cost()
@@ -100,7 +100,7 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	p.sift(v, st, sure*p.begun.chance(&p.redraw, cause[byChance]), start)
 	blind, least := 0.0, math.Inf(1)
 	if !st.says {
-		blind = p.blind(st, &stage)
+		blind = p.blind(st, &stage, 1)
 	}
 	for i := range p.eye.seen {
 		x := &p.eye.seen[i]
@@ -122,7 +122,9 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 			price = math.Inf(1)
 		}
 		if price > 0 {
-			st.best = append(st.best, want{x.id, price, int(v.Task(x.id).Live)})
+			w := want{task: x.id, bid: price, live: int(v.Task(x.id).Live)}
+			p.eye.expect(&w, x.left, &cause)
+			st.best = append(st.best, w)
 		}
 	}
 	slices.SortFunc(st.best, func(a, b want) int { return cmp.Or(cmp.Compare(b.bid, a.bid), cmp.Compare(a.task, b.task)) })

@@ -88,49 +88,66 @@ func (u *unknown) typical() float64 {
 	return u.sum / u.n
 }
 
-// blind returns the bid of a first clone in a stage in which nothing has won, 0 if that is no reason for one. What
+// blind returns the bid of one more attempt of a task that has m, in a stage in which nothing has won; 0 if that is no
+// reason for one. The first of m attempts takes d (1-g)^log2(m): each doubling saves as much of what is left. What
 // other stages have shown counts like a mean that was told beforehand. Tasks that wait come first. As nothing of the
 // stage itself speaks for the clone, it has to save several times what a start costs: tasks of a tenth of a second on a
 // busy machine have none.
-func (p *auto) blind(st *autoStage, stage *sched.Stage) float64 {
+func (p *auto) blind(st *autoStage, stage *sched.Stage, m int) float64 {
 	chance := min(p.unknown.chance(), p.cause(stage.Job)[byChance])
 	if st.past.n > 0 || stage.Pending > 0 || chance < fewWins {
 		return 0
 	}
 	sure := 1 - 1/math.Sqrt(1+toldCounts)
 	d, start := p.unknown.typical(), p.start.cost()
-	saved := p.unknown.differ() * d
-	return bid(sure*chance, saved/float64(max(1, stage.Running))-blindStarts*start, saved, d-saved+start)
+	without := d * math.Pow(1-p.unknown.differ(), math.Log2(float64(m)))
+	with := d * math.Pow(1-p.unknown.differ(), math.Log2(float64(m+1)))
+	saved := without - with
+	return bid(sure*chance, saved/float64(max(1, stage.Running))-blindStarts*start, saved, with+start)
 }
 
 // guess finds the bids of a stage's clones where no law is known: of those that it wants, and of those that it has.
-// Of a task that reports, the clone starts before half of it is done.
+// Of a task that reports, the clone starts before half of it is done. A task has one clone, or several if it is alone in
+// its stage.
 func (p *auto) guess(v *sched.View, st *autoStage, stage *sched.Stage) {
-	price := 0.0
-	if !st.says || stage.Running == 1 {
-		price = p.blind(st, stage)
+	blind := func(attempts int) float64 {
+		if st.says && stage.Running > 1 {
+			return 0
+		}
+		return p.blind(st, stage, attempts)
 	}
+	first := blind(1)
 	for t, ok := v.RunningTask(st.id, 0); ok && len(st.best) < mostSeen; t, ok = v.RunningTask(st.id, t+1) {
-		switch live := int(v.Task(t).Live); {
-		case live > 1:
+		live, room := int(v.Task(t).Live), v.AttemptRoom(t)
+		if live > 1 {
 			a, _ := v.FirstAttempt(t)
 			if p.redraw.futile {
 				p.hold(a, hopeless)
-			} else {
-				p.hold(a, price)
+				continue
 			}
-		case price > 0 && v.AttemptRoom(t) > 0 && !halfDone(v, t):
-			st.best = append(st.best, want{t, price, live})
+			p.hold(a, blind(live-1))
+		}
+		switch {
+		case first == 0 || room == 0 || halfDone(v, t):
+		case stage.Tasks == 1:
+			for m := live; m < min(mostLaws, live+room); m++ {
+				st.best = append(st.best, want{task: t, bid: blind(m), live: m})
+			}
+		case live == 1:
+			st.best = append(st.best, want{task: t, bid: first, live: live})
 		}
 	}
-	slices.SortFunc(st.best, func(a, b want) int { return cmp.Compare(a.task, b.task) })
+	slices.SortFunc(st.best, func(a, b want) int { return cmp.Or(cmp.Compare(a.task, b.task), cmp.Compare(a.live, b.live)) })
 	p.bid(st)
 }
 
-// halfDone tells whether a task with one attempt has run for longer than it still takes, by its report.
+// halfDone tells whether an attempt of a task has run for longer than it still takes, by its report.
 func halfDone(v *sched.View, t sched.TaskID) bool {
-	a, _ := v.FirstAttempt(t)
-	row := v.Attempt(a)
-	rem, told := row.Remaining(v.Now())
-	return told && rem < v.Now()-row.Started
+	for a, runs := v.FirstAttempt(t); runs; a, runs = v.NextAttempt(a) {
+		row := v.Attempt(a)
+		if rem, told := row.Remaining(v.Now()); told && rem < v.Now()-row.Started {
+			return true
+		}
+	}
+	return false
 }
