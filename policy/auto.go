@@ -269,8 +269,8 @@ func (p *auto) watch(v *sched.View) {
 	}
 }
 
-// launch starts the task that waits first. Of one that is alone in its stage no more will be known than what others have
-// shown, so its look is due at once where slots are idle.
+// launch starts the task that waits first. Of one that is alone in its stage no more will be known than what others
+// have shown, so its look is due at once where slots are idle.
 func (p *auto) launch(v *sched.View, act *sched.Actions) bool {
 	t, m, ok := p.order.Next(v)
 	if !ok {

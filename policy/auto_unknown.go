@@ -107,8 +107,8 @@ func (p *auto) blind(st *autoStage, stage *sched.Stage, m int) float64 {
 }
 
 // guess finds the bids of a stage's clones where no law is known: of those that it wants, and of those that it has.
-// Of a task that reports, the clone starts before half of it is done. A task has one clone, or several if it is alone in
-// its stage.
+// Of a task that reports, the clone starts before half of it is done. A task has one clone, or several if it is alone
+// in its stage.
 func (p *auto) guess(v *sched.View, st *autoStage, stage *sched.Stage) {
 	blind := func(attempts int) float64 {
 		if st.says && stage.Running > 1 {
