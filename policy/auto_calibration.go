@@ -6,8 +6,8 @@ import (
 )
 
 // calibration learns how much of what clones are expected to save they do save. The laws of a look come from few
-// values, and of all tasks it is the one that seems slowest that has the clone. So what is left of it is more often less
-// than expected than more, most of all where durations have a bound.
+// values, and of all tasks it is the one that seems slowest that has the clone. So what is left of it is more often
+// less than expected than more, most of all where durations have a bound.
 //
 // A clone counts if it ends with its task, by what it was expected to save, in mean durations of a new attempt:
 //
