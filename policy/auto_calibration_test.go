@@ -112,17 +112,21 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestAutoLoneClones: a task that is alone in its stage has as many clones in idle slots as it may have, from its start, once
-// others have shown that durations differ.
+// TestAutoLoneClones: a task that is alone in its stage has as many clones in idle slots as it may have, from its start,
+// once others have shown that durations differ. When many jobs need the slots, all of them end at once.
 func TestAutoLoneClones(t *testing.T) {
+	const lone, begins, comes = 30, 1000 * sched.Second, 1005 * sched.Second
 	w := on(t, "auto", sched.DefaultLimits())
-	w.Machines(40)
-	for range 30 {
+	w.Machines(4)
+	for range lone {
 		w.Submit(0, policytest.Tasks(1))
 	}
-	w.Submit(1000*sched.Second, policytest.Tasks(1))
+	w.Submit(begins, policytest.Tasks(1))
+	for range lone {
+		w.Submit(comes, policytest.Tasks(1))
+	}
 	w.Fate = func(d *sched.Decision) policytest.Fate {
-		if d.Task == 30 {
+		if d.Task >= lone {
 			return policytest.Fate{Lasts: 10 * sched.Second}
 		}
 		return policytest.Fate{Lasts: sched.FromSeconds(10 * rand.New(rand.NewPCG(uint64(d.Task), uint64(d.Number))).ExpFloat64())}
@@ -130,11 +134,14 @@ func TestAutoLoneClones(t *testing.T) {
 	var began []sched.Time
 	for w.Step() {
 		v := w.Core.View()
-		for n := int(v.Task(30).Live); n > len(began); {
+		for n := int(v.Task(lone).Live); n > len(began); {
 			began = append(began, v.Now())
 		}
+		if v.Now() == comes && v.Task(lone).Live != 1 {
+			t.Errorf("%d attempts where tasks wait", v.Task(lone).Live)
+		}
 	}
-	if most := sched.DefaultLimits().Attempts; len(began) != most || began[most-1] > 1000*sched.Second+sched.Second/100 {
+	if most := sched.DefaultLimits().Attempts; len(began) != most || began[most-1] > begins+sched.Second/100 {
 		t.Errorf("its attempts began at %v", began)
 	}
 }

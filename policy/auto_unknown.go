@@ -119,13 +119,14 @@ func (p *auto) guess(v *sched.View, st *autoStage, stage *sched.Stage) {
 	first := blind(1)
 	for t, ok := v.RunningTask(st.id, 0); ok && len(st.best) < mostSeen; t, ok = v.RunningTask(st.id, t+1) {
 		live, room := int(v.Task(t).Live), v.AttemptRoom(t)
-		if live > 1 {
-			a, _ := v.FirstAttempt(t)
+		a, _ := v.FirstAttempt(t)
+		for m := live - 1; m > 0; m-- {
+			worth := blind(m)
 			if p.redraw.futile {
-				p.hold(a, hopeless)
-				continue
+				worth = hopeless
 			}
-			p.hold(a, blind(live-1))
+			p.hold(a, worth)
+			a, _ = v.NextAttempt(a)
 		}
 		switch {
 		case first == 0 || room == 0 || halfDone(v, t):
