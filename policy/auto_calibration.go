@@ -57,30 +57,5 @@ func (c *calibration) share() float64 {
 // expect finds what a clone of a task is expected to do.
 func (e *autoEye) expect(w *want, x *remains, cause *tally) {
 	w.wins = cause[byChance]*e.renewal.before(&x.timeLeft) + cause[byPace]*x.passed(x.age)
-	saved := cause[byChance]*(x.mean-e.quicker(x)) + cause[byPace]*(x.mean-e.cloned(x, byPace).mean)
-	w.saved = min(mostSaved, saved/e.usual)
-}
-
-// before returns the chance that a time is less than another one, which does not depend on it.
-func (t *timeLeft) before(o *timeLeft) (chance float64) {
-	left, k := 1.0, 0
-	for i, x := range t.x {
-		for ; k < len(o.x) && o.x[k] <= x; k++ {
-			left -= o.w[k]
-		}
-		chance += t.w[i] * left
-	}
-	return chance
-}
-
-// passed returns the chance that a clone of another pace is done before what is left of a task of age a.
-func (t *timeLeft) passed(a float64) (chance float64) {
-	for i, x := range t.x {
-		for _, share := range paceAt {
-			if (a+x)*share < x {
-				chance += t.w[i] / float64(len(paceAt))
-			}
-		}
-	}
-	return chance
+	w.saved = min(mostSaved, e.saves(x, e.quicker(x), cause)/e.usual)
 }

@@ -65,7 +65,7 @@ func TestForecast(t *testing.T) {
 			t.Fatalf("%v before %v: %v, want %v", a, b, got, want)
 		}
 	}
-	// At the age of 9 with 1 left a clone of each pace but the last is too late; with 21 left none is, but for the first.
+	// At the age of 9 with 1 left a clone of any pace is too late, with 2 all but the quickest, with 21 only the slowest.
 	for left, want := range map[float64]float64{1: 0, 2: 0.25, 21: 0.75, 100: 1} {
 		l := timeLeft{x: []float64{left}, w: []float64{1}}
 		if got := l.passed(9); got != want {

@@ -154,3 +154,15 @@ func (t *timeLeft) paced(r *timeLeft, a, y float64) {
 		t.w[i] /= total
 	}
 }
+
+// passed returns the chance that a clone of another pace is done before what is left of a task of age a.
+func (t *timeLeft) passed(a float64) (chance float64) {
+	for i, x := range t.x {
+		for _, share := range paceAt {
+			if (a+x)*share < x {
+				chance += t.w[i] / float64(len(paceAt))
+			}
+		}
+	}
+	return chance
+}

@@ -106,6 +106,18 @@ func (t *timeLeft) meanOfFirst(o *timeLeft) float64 {
 	return sum
 }
 
+// before returns the chance that a time is less than another one, which does not depend on it.
+func (t *timeLeft) before(o *timeLeft) (chance float64) {
+	left, k := 1.0, 0
+	for i, x := range t.x {
+		for ; k < len(o.x) && o.x[k] <= x; k++ {
+			left -= o.w[k]
+		}
+		chance += t.w[i] * left
+	}
+	return chance
+}
+
 // kernel is how wide each value stands for its neighbourhood when a report is weighed against it, as a deviation of the
 // logarithm.
 const kernel = 0.3

@@ -134,15 +134,20 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 // bid returns that of a clone of a task.
 func (e *autoEye) bid(x *remains, sure, late, start float64, cause *tally) float64 {
 	quicker := e.quicker(x)
-	chance := cause[byChance] * (x.mean - quicker)
 	if sure*late <= 0 {
 		// All that matters is whether it costs nothing. Another pace saves at most this, and few tasks pass that test.
-		most := chance + cause[byPace]*pacedSaves*x.mean
+		most := cause[byChance]*(x.mean-quicker) + cause[byPace]*pacedSaves*x.mean
 		if quicker+start-sure*most > 0 {
 			return 0
 		}
 	}
-	return bid(sure, late, chance+cause[byPace]*(x.mean-e.cloned(x, byPace).mean), quicker+start)
+	return bid(sure, late, e.saves(x, quicker, cause), quicker+start)
+}
+
+// saves returns what another attempt of a task saves of its time, on average over the causes. quicker is the mean of
+// what is left with it if it draws a new duration.
+func (e *autoEye) saves(x *remains, quicker float64, cause *tally) float64 {
+	return cause[byChance]*(x.mean-quicker) + cause[byPace]*(x.mean-e.cloned(x, byPace).mean)
 }
 
 // bid returns the highest price at which a clone is worth its slot.

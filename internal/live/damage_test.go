@@ -57,10 +57,10 @@ func TestDamagedSegment(t *testing.T) {
 		s.stop(t)
 	})
 	at, end := frames(data)
-	data = data[:min(end, len(data))]
 	if len(at) < 10 {
 		t.Fatalf("%d records", len(at))
 	}
+	data = data[:end]
 	last := len(at) - 1
 	for _, c := range []struct {
 		name  string
