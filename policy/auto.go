@@ -11,6 +11,7 @@ package policy
 //	          free and no task waiting, on average if that is more, see stageEnd
 //	sure      1 - 1/sqrt(1 + winners of the stage): what is known from few is not certain; times the part of what clones
 //	          were expected to save that they have saved, see calibration
+//	slack     by how much later the stage may end without its job ending later; late is what exceeds it, see slack
 //	cause     why a task is slow, and so what n is: learned from clones, see causes. late and saved are means over the causes
 //
 //	a clone is worth its slot while  sure (late + price saved) > price E[min(r, n)]
@@ -29,8 +30,9 @@ package policy
 //	clones run on a tenth of the slots at most, or as the limits allow, if that is more or somebody asked for them
 //	a clone of a resumable task goes on from where its attempts have saved most; bids do not count that
 //
-// Jobs with the least remaining work come first. Each stage is looked at again every part of its median. An event costs
-// O(log jobs + log stages), a look O(running tasks of the stage).
+// Jobs with the least remaining work come first, and of their stages those with the longest paths. Machines that have
+// been slow come last. Each stage is looked at again every part of its median. An event costs
+// O(log jobs + log stages), a look O(running tasks of the stage + stages of its job).
 
 import (
 	"github.com/tailcut/tailcut/policy/kit"
@@ -41,7 +43,7 @@ var autoEntry = kit.Entry{
 	Name:    "auto",
 	Family:  kit.Stragglers,
 	Clones:  "tasks for which a clone is worth its slot",
-	Cost:    "O(log jobs + log stages); of a look at a stage, some ten in each median duration, O(running tasks)",
+	Cost:    "O(log jobs + log stages); of a look at a stage, some ten in each median duration, O(running tasks + stages of the job)",
 	Summary: "least remaining work first; a clone where what it saves is worth more than its slot (the default)",
 	Source:  "Tailcut",
 	Params: []kit.Param{
@@ -53,7 +55,10 @@ var autoEntry = kit.Entry{
 	Progress:       true,
 	WorkConserving: true,
 	New: func(a kit.Args) sched.Policy {
-		return &auto{order: kit.NewOrder(a).Pooled(), idle: a.Float("idle"), budget: a.Float("budget"), part: a.Float("look")}
+		p := &auto{order: kit.NewOrder(a).Pooled(), idle: a.Float("idle"), budget: a.Float("budget"), part: a.Float("look")}
+		p.order.Along(&p.paths)
+		p.order.Shunning(&p.shunned)
+		return p
 	},
 }
 
@@ -69,6 +74,8 @@ type auto struct {
 	causes  causes
 	kept    calibration
 	start   starts
+	paths   kit.Paths
+	shunned kit.Shunned
 	unknown unknown
 	stages  kit.PerStage[autoStage]
 	due     kit.Heap[kit.Rising[sched.Time]] // stages by their next look
@@ -92,6 +99,7 @@ type autoStage struct {
 	says  bool         // its attempts report how far they are
 	mixed bool         // tasks may have begun in another order than that of their ids
 	last  sched.TaskID // that has begun
+	until float64      // when it ends, in seconds, as the latest look has found
 	ripe  bool         // its look is due when a clone may start
 	best  []want       // clones that it wants since the last look, the highest bid first
 	next  int          // of best, what it bids for
@@ -114,6 +122,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 	p.trust.observe(v, ev)
 	p.quiet.Observe(v, ev)
 	p.start.observe(v, ev)
+	p.paths.Observe(v, ev, p.unknown.typical())
 	switch ev.Kind {
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized:
 		p.redraw.crowd = p.budget * float64(v.Slots())
@@ -125,7 +134,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 			st.best, st.past.sorted = make([]want, 0, mostSeen), make([]float64, 0, mostKept)
 		}
 		st.past.reset()
-		st.cost = 0
+		st.cost, st.until = 0, 0
 		st.best, st.next = st.best[:0], 0
 		p.schedule(v, st)
 	case sched.AttemptProgress, sched.AttemptTaken, sched.AttemptBegan:
@@ -158,7 +167,8 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 func (p *auto) done(v *sched.View, ev *sched.Event) {
 	st := p.stages.Of(ev.Stage)
 	st.told = v.Now()
-	a := v.Attempt(ev.Attempt)
+	a, stage := v.Attempt(ev.Attempt), v.Stage(ev.Stage)
+	usually := st.usually(&stage)
 	if v.Task(ev.Task).Launched > 1 {
 		if _, ok := v.FirstAttempt(ev.Task); ok && len(st.past.sorted) == 0 {
 			p.unknown.race(a.Clone)
@@ -167,6 +177,7 @@ func (p *auto) done(v *sched.View, ev *sched.Event) {
 		for x, ok := v.FirstAttempt(ev.Task); ok; x, ok = v.NextAttempt(x) {
 			p.ends(v, st, ev.Job, x, false, rival{since, a.Started == since})
 			p.kept.ends(x, false)
+			p.blame(v, v.Attempt(x).Machine, (v.Now() - v.Rows().Started(x)).Seconds(), usually, false)
 		}
 		p.ends(v, st, ev.Job, ev.Attempt, true, rival{since: since})
 		p.kept.ends(ev.Attempt, true)
@@ -174,6 +185,7 @@ func (p *auto) done(v *sched.View, ev *sched.Event) {
 	st.cost += (v.Now() - a.Started).Seconds()
 	p.begun.wins(ev.Task, &a)
 	if d, ok := sched.Whole(v.Now()-a.Started, a.From); ok {
+		p.blame(v, a.Machine, d, usually, true)
 		st.past.add(d)
 		p.unknown.learns(d)
 	}

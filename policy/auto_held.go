@@ -45,9 +45,8 @@ func (p *auto) passed(v *sched.View, n int) {
 }
 
 // rate finds the bids of the attempts of a stage that may be ended, once its tasks are seen and its end is found.
-func (p *auto) rate(v *sched.View, st *autoStage, sure float64, cause *tally, rest float64) {
+func (p *auto) rate(v *sched.View, st *autoStage, sure float64, cause *tally, over float64) {
 	e := &p.eye
-	over := max(rest, e.seen[0].until)
 	var before onGrid // the product of F_k over the tasks before
 	before.fill(1)
 	for i := range e.seen {

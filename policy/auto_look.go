@@ -81,7 +81,9 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	p.survey(v, st, &stage)
 	sure, cause := p.eye.past.certainty(&stage)*p.kept.share(), p.cause(stage.Job)
 	rest := p.rest(&stage)
+	slack := p.slack(v, st, &stage, p.eye.over(rest))
 	late, many := p.eye.late(rest, &cause)
+	late = beyond(late, slack, many)
 	start := p.start.cost()
 	late -= (cause[byChance] + cause[byPace]) * start
 	idle, cloned := p.order.Waiting() == 0 && v.CloneRoom() > 0, stage.Live > stage.Running
@@ -90,12 +92,12 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	}
 	if idle { // Then what is rare counts, too: that one of many tasks takes long.
 		mean, n := p.eye.end.sooner(len(p.eye.seen))
-		if mean = cause[byChance] * (mean - start); mean > late {
+		if mean = cause[byChance] * (beyond(mean, slack, n) - start); mean > late {
 			late, many = mean, n
 		}
 	}
 	if cloned && len(p.eye.seen) > 0 {
-		p.rate(v, st, sure, &cause, rest)
+		p.rate(v, st, sure, &cause, p.eye.over(rest))
 	}
 	p.sift(v, st, sure*p.begun.chance(&p.redraw, cause[byChance]), start)
 	blind, least := 0.0, math.Inf(1)
@@ -266,9 +268,10 @@ func (p *auto) left(v *sched.View, stage *sched.Stage, a sched.AttemptID, to *ti
 func (p *auto) survey(v *sched.View, st *autoStage, stage *sched.Stage) {
 	e := &p.eye
 	e.seen, e.crowded, e.starting = e.seen[:0], false, 0
+	usually := st.usually(stage)
 	for t, ok := v.RunningTask(st.id, 0); ok; t, ok = v.RunningTask(st.id, t+1) {
 		x := runner{id: t}
-		p.glance(v, &x)
+		p.glance(v, &x, usually)
 		if !x.begun {
 			e.starting++
 			continue
@@ -297,7 +300,7 @@ func (p *auto) survey(v *sched.View, st *autoStage, stage *sched.Stage) {
 
 // glance says how slow a task seems: by the best report of its attempts and how long ago that was, without one by the
 // age of the oldest.
-func (p *auto) glance(v *sched.View, x *runner) {
+func (p *auto) glance(v *sched.View, x *runner, usually float64) {
 	reported := math.Inf(1)
 	for a, runs := v.FirstAttempt(x.id); runs; a, runs = v.NextAttempt(a) {
 		x.attempts++
@@ -306,6 +309,7 @@ func (p *auto) glance(v *sched.View, x *runner) {
 			continue
 		}
 		x.begun = true
+		p.blame(v, row.Machine, (v.Now() - row.Started).Seconds(), usually, false)
 		x.started, x.first = row.Started, row.Number == 0
 		if rem, ok := row.Remaining(v.Now()); ok {
 			reported = min(reported, max(rem, v.Now()-row.ProgressAt).Seconds())

@@ -1,5 +1,7 @@
 package sched
 
+import "iter"
+
 // links are the edges of a job's stages, and what its tasks read. A job of stages that wait for nothing has none.
 type links struct {
 	edges []edge
@@ -71,6 +73,18 @@ func (v *View) edgesOf(st *Stage) []edge {
 		return nil
 	}
 	return (*v.links.Of(st.Job)).of(st)
+}
+
+// Successors returns the stages that wait for a stage, or of which tasks wait for its tasks, in order of the job's
+// edges. One to which several edges lead comes as often.
+func (v *View) Successors(s StageID) iter.Seq[StageID] {
+	return func(yield func(StageID) bool) {
+		for _, e := range v.edgesOf(v.stages.look(s)) {
+			if !yield(e.to) {
+				return
+			}
+		}
+	}
 }
 
 // edge is an outgoing edge of a stage.

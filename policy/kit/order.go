@@ -22,6 +22,8 @@ type Order struct {
 	siting *siting        // nil where a task starts at the first free slot
 	lead   Lead           // nil where nobody leads
 	choice Chooser        // nil where the order itself chooses
+	shuns  *Shunned       // nil where all machines are alike
+	paths  *Paths         // nil where the stages of a job come in their order
 }
 
 // Lead is a policy that another one works under, with the same order: it starts the tasks that wait, and the other
@@ -229,12 +231,46 @@ func (o *Order) Next(v *sched.View) (t sched.TaskID, m sched.MachineID, ok bool)
 	if o.choice != nil {
 		j, _ = o.choice.Choose(v)
 	}
-	s, _ := v.WaitingStage(v.Job(j).FirstStage)
+	s := o.stage(v, j)
 	t, ok = v.PendingTask(s, 0)
 	if !ok || v.Stage(s).Job != j {
 		panic(fmt.Sprintf("policy: job %d has no pending task, although it was chosen for one", j))
 	}
+	if o.shuns != nil && o.shuns.Shuns(v, m) {
+		if best, found := o.shuns.Free(v, t); found {
+			m = best
+		}
+	}
 	return t, m, true
+}
+
+// Along has the stages of a job come in order of their paths, the longest one first, instead of their own order.
+func (o *Order) Along(p *Paths) { o.paths = p }
+
+// Shunning has attempts start on machines that are not shunned, where such are free.
+func (o *Order) Shunning(s *Shunned) { o.shuns = s }
+
+// mostBranches bounds what the choice of a stage costs, where many have tasks that wait.
+const mostBranches = 64
+
+// stage returns the stage of a job that gets the next slot; one has a task that waits.
+func (o *Order) stage(v *sched.View, j sched.JobID) sched.StageID {
+	best, _ := v.WaitingStage(v.Job(j).FirstStage)
+	if o.paths == nil {
+		return best
+	}
+	longest := -1.0
+	s, ok := v.WaitingStage(best + 1)
+	for n := 1; ok && n < mostBranches && v.Stage(s).Job == j; n++ {
+		if longest < 0 {
+			longest = o.paths.From(v, best)
+		}
+		if x := o.paths.From(v, s); x > longest {
+			best, longest = s, x
+		}
+		s, ok = v.WaitingStage(s + 1)
+	}
+	return best
 }
 
 // Launch starts an attempt of a pending task, from what a preempted attempt has left behind if anything.

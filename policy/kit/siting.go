@@ -137,6 +137,9 @@ func (o *Order) Settle(act *sched.Actions) {
 // free. Where clones stay, it is at the site of the task's youngest attempt.
 func (o *Order) Elsewhere(v *sched.View, t sched.TaskID) (sched.MachineID, bool) {
 	if o.siting == nil || !o.siting.stays {
+		if o.shuns != nil {
+			return o.shuns.Free(v, t)
+		}
 		return Elsewhere(v, t)
 	}
 	a, _ := v.FirstAttempt(t)
