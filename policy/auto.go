@@ -11,6 +11,7 @@ package policy
 //	          free and no task waiting, on average if that is more, see stageEnd
 //	sure      1 - 1/sqrt(1 + winners of the stage): what is known from few is not certain; times the part of what clones
 //	          were expected to save that they have saved, see calibration
+//	saved     counts less where machines that were slow stay slow: what a clone gives back then is a slow slot, see machines
 //	slack     by how much later the stage may end without its job ending later; late is what exceeds it, see slack
 //	cause     why a task is slow, and so what n is: learned from clones, see causes. late and saved are means over the causes
 //
@@ -68,21 +69,22 @@ type auto struct {
 	budget float64
 	part   float64
 
-	quiet   kit.Silence
-	trust   trust
-	redraw  redraws
-	causes  causes
-	kept    calibration
-	start   starts
-	paths   kit.Paths
-	shunned kit.Shunned
-	unknown unknown
-	stages  kit.PerStage[autoStage]
-	due     kit.Heap[kit.Rising[sched.Time]] // stages by their next look
-	ripe    []sched.StageID                  // whose look is due when a clone may start
-	bids    kit.Heap[kit.Falling[float64]]   // stages by the bid of the best clone that they want
-	held    kit.Heap[kit.Rising[float64]]    // rows of attempts that may be ended, by their bids
-	owners  []sched.AttemptID                // by row: of what is in held
+	quiet    kit.Silence
+	trust    trust
+	redraw   redraws
+	causes   causes
+	kept     calibration
+	start    starts
+	paths    kit.Paths
+	shunned  kit.Shunned
+	machines machines
+	unknown  unknown
+	stages   kit.PerStage[autoStage]
+	due      kit.Heap[kit.Rising[sched.Time]] // stages by their next look
+	ripe     []sched.StageID                  // whose look is due when a clone may start
+	bids     kit.Heap[kit.Falling[float64]]   // stages by the bid of the best clone that they want
+	held     kit.Heap[kit.Rising[float64]]    // rows of attempts that may be ended, by their bids
+	owners   []sched.AttemptID                // by row: of what is in held
 
 	anew  []sched.AttemptID // whose tasks had better begin anew, as the latest looks have found
 	begun begunAnew
@@ -177,7 +179,7 @@ func (p *auto) done(v *sched.View, ev *sched.Event) {
 		for x, ok := v.FirstAttempt(ev.Task); ok; x, ok = v.NextAttempt(x) {
 			p.ends(v, st, ev.Job, x, false, rival{since, a.Started == since})
 			p.kept.ends(x, false)
-			p.blame(v, v.Attempt(x).Machine, (v.Now() - v.Rows().Started(x)).Seconds(), usually, false)
+			p.ran(v, v.Attempt(x).Machine, (v.Now() - v.Rows().Started(x)).Seconds(), usually, false)
 		}
 		p.ends(v, st, ev.Job, ev.Attempt, true, rival{since: since})
 		p.kept.ends(ev.Attempt, true)
@@ -185,7 +187,7 @@ func (p *auto) done(v *sched.View, ev *sched.Event) {
 	st.cost += (v.Now() - a.Started).Seconds()
 	p.begun.wins(ev.Task, &a)
 	if d, ok := sched.Whole(v.Now()-a.Started, a.From); ok {
-		p.blame(v, a.Machine, d, usually, true)
+		p.ran(v, a.Machine, d, usually, true)
 		st.past.add(d)
 		p.unknown.learns(d)
 	}

@@ -56,7 +56,7 @@ func (p *auto) rate(v *sched.View, st *autoStage, sure float64, cause *tally, ov
 			f := &x.fewer[k]
 			if f.ahead > 0 { // if durations are not drawn anew, the others take as much longer
 				c := sure * cause[byChance]
-				p.hold(f.attempt, bid(1, c*max(0, f.until-over)+(1-c)*f.ahead, c*(f.mean-mean)+(1-c)*f.ahead, mean))
+				p.hold(f.attempt, bid(1, c*max(0, f.until-over)+(1-c)*f.ahead, c*(f.mean-mean)+(1-c)*f.ahead, e.slot*mean))
 				continue
 			}
 			h, _ := p.redraw.lives(v, st, f.attempt)
@@ -66,7 +66,7 @@ func (p *auto) rate(v *sched.View, st *autoStage, sure float64, cause *tally, ov
 			}
 			worth := sure * f.worth(cause, h, mean)
 			late := max(0, f.until-over, e.end.later(i, &before, &f.done))
-			p.hold(f.attempt, bid(worth, late, f.mean-mean, mean))
+			p.hold(f.attempt, bid(worth, late, e.slot*(f.mean-mean), mean))
 		}
 		before.times(&e.end.seen[i])
 	}

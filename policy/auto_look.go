@@ -25,6 +25,7 @@ type autoEye struct {
 	usual      float64 // mean of renewal
 	share      float64 // 1 / (1 + running tasks)
 	hope       [mostSeen]float64
+	slot       float64 // what that of a straggler is worth by that of its clone, see machines
 	bias, sd   float64 // of reports, see trust
 	crowded    bool    // there are more tasks than seen
 	starting   uint32  // tasks none of whose attempts has begun, as far as they were looked at
@@ -78,6 +79,7 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 		return
 	}
 	p.eye.end.frame(p.eye.usual)
+	p.eye.slot = p.machines.worth()
 	p.survey(v, st, &stage)
 	sure, cause := p.eye.past.certainty(&stage)*p.kept.share(), p.cause(stage.Job)
 	rest := p.rest(&stage)
@@ -139,11 +141,11 @@ func (e *autoEye) bid(x *remains, sure, late, start float64, cause *tally) float
 	if sure*late <= 0 {
 		// All that matters is whether it costs nothing. Another pace saves at most this, and few tasks pass that test.
 		most := cause[byChance]*(x.mean-quicker) + cause[byPace]*pacedSaves*x.mean
-		if quicker+start-sure*most > 0 {
+		if quicker+start-sure*e.slot*most > 0 {
 			return 0
 		}
 	}
-	return bid(sure, late, e.saves(x, quicker, cause), quicker+start)
+	return bid(sure, late, e.slot*e.saves(x, quicker, cause), quicker+start)
 }
 
 // saves returns what another attempt of a task saves of its time, on average over the causes. quicker is the mean of
@@ -309,7 +311,7 @@ func (p *auto) glance(v *sched.View, x *runner, usually float64) {
 			continue
 		}
 		x.begun = true
-		p.blame(v, row.Machine, (v.Now() - row.Started).Seconds(), usually, false)
+		p.runs(v, row.Machine, (v.Now() - row.Started).Seconds(), usually)
 		x.started, x.first = row.Started, row.Number == 0
 		if rem, ok := row.Remaining(v.Now()); ok {
 			reported = min(reported, max(rem, v.Now()-row.ProgressAt).Seconds())

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/tailcut/tailcut/policy/policytest"
@@ -30,6 +31,34 @@ func TestAutoLeavesSlowMachines(t *testing.T) {
 		w.Run()
 		if slow > most || slow == 0 || spec == "spark" && slow != jobs {
 			t.Errorf("%s: %d tasks of %d jobs began on the slow machine, want at most %d", spec, slow, jobs, most)
+		}
+	}
+}
+
+// TestMachinesStaySlow checks what a straggler's slot is worth by what it is in worlds in which machines are slow for
+// long, attempts are slow by chance, and attempts of some times are slow wherever they run.
+func TestMachinesStaySlow(t *testing.T) {
+	const all, slow, times = 20, 0.2, 5.0
+	for name, x := range map[string]struct {
+		slow   func(r *rand.Rand, n, m int) bool
+		lo, hi float64
+	}{
+		"machines":    {func(_ *rand.Rand, _, m int) bool { return m < slow*all }, 0.2, 0.35},
+		"chance":      {func(r *rand.Rand, _, _ int) bool { return r.Float64() < slow }, 0.85, 1},
+		"bad times":   {func(_ *rand.Rand, n, _ int) bool { return n/100%5 == 0 }, 0.95, 1},
+		"nothing yet": {nil, 1, 1},
+	} {
+		var w machines
+		r := rand.New(rand.NewPCG(117, 3))
+		for n := 0; n < 4000 && x.slow != nil; n++ {
+			m := r.IntN(all)
+			is := x.slow(r, n, m)
+			if w.ran(sched.MachineID(m), is); is {
+				w.took(times)
+			}
+		}
+		if got := w.worth(); got < x.lo || got > x.hi {
+			t.Errorf("%s: a slow slot is worth %.3f, want %v to %v", name, got, x.lo, x.hi)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // duration, what that attempt has done so far is lost.
 func (p *auto) restarts(v *sched.View, x *runner, sure, chance, start float64) bool {
 	age := (v.Now() - x.started).Seconds()
-	return x.attempts == 1 && sure*chance*(x.left.mean-p.eye.usual-start) > (1-chance)*age
+	return x.attempts == 1 && sure*chance*(p.eye.slot*x.left.mean-p.eye.usual-start) > (1-chance)*age
 }
 
 // begunAnew learns whether an attempt in the place of one that has ended draws a new duration. Where the machine is
