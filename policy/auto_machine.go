@@ -89,10 +89,10 @@ func (r *repeats) add(slow bool) {
 	}
 }
 
-// worth returns what a slot is worth in which an attempt is slow, as a part of any other's. A machine is slow again with
-// a chance of a, where after a slow attempt anywhere the next one is slow with a chance of b: stages in which many are
-// slow say nothing of machines. So a share of (a-b)/(1-b) of slow attempts is the machine's doing, and what it does in a second
-// others do in 1/k.
+// worth returns what a slot is worth in which an attempt is slow, as a part of any other's. A machine is slow again
+// with a chance of a, where after a slow attempt anywhere the next one is slow with a chance of b: stages in which
+// many are slow say nothing of machines. So a share of (a-b)/(1-b) of slow attempts is the machine's doing, and what it
+// does in a second others do in 1/k.
 func (x *machines) worth() float64 {
 	b := (x.other.slow + 1) / (x.other.all + 4)
 	a := (x.same.slow + sameCounts*b) / (x.same.all + sameCounts)
