@@ -216,7 +216,7 @@ func TestBidOfTask(t *testing.T) {
 		x := &remains{age: 20 * r.Float64()}
 		x.random(r)
 		e.renewal.random(r)
-		x.mean, e.share = x.timeLeft.mean(), r.Float64()
+		x.mean, e.share, e.slot = x.timeLeft.mean(), r.Float64(), r.Float64()
 		late, start, sure := 5*r.NormFloat64(), max(0, r.NormFloat64()), r.Float64()
 		cause := tally{r.Float64(), r.Float64(), r.Float64()}
 		sum := cause[byChance] + cause[byPace] + cause[bySize]
@@ -225,7 +225,7 @@ func TestBidOfTask(t *testing.T) {
 		}
 		got := e.bid(x, sure, late, start, &cause)
 		chance, pace := e.cloned(x, byChance).mean, e.cloned(x, byPace).mean
-		want := bid(sure, late, cause[byChance]*(x.mean-chance)+cause[byPace]*(x.mean-pace), chance+start)
+		want := bid(sure, late, e.slot*(cause[byChance]*(x.mean-chance)+cause[byPace]*(x.mean-pace)), chance+start)
 		if got != want {
 			t.Fatalf("%v, want %v: %+v, late %v", got, want, x, late)
 		}
