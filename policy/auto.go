@@ -101,7 +101,7 @@ type autoStage struct {
 	says  bool         // its attempts report how far they are
 	mixed bool         // tasks may have begun in another order than that of their ids
 	last  sched.TaskID // that has begun
-	until float64      // when it ends, in seconds, as the latest look has found
+	until sched.Time   // when it ends, as the latest look has found; 0 before
 	ripe  bool         // its look is due when a clone may start
 	best  []want       // clones that it wants since the last look, the highest bid first
 	next  int          // of best, what it bids for

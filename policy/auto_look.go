@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -83,7 +84,9 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	p.survey(v, st, &stage)
 	sure, cause := p.eye.past.certainty(&stage)*p.kept.share(), p.cause(stage.Job)
 	rest := p.rest(&stage)
-	slack := p.slack(v, st, &stage, p.eye.over(rest))
+	over := p.eye.over(rest)
+	st.until = kit.Later(v.Now(), over)
+	slack := p.slack(v, st, &stage, over)
 	late, many := p.eye.late(rest, &cause)
 	late = beyond(late, slack, many)
 	start := p.start.cost()
@@ -99,7 +102,7 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 		}
 	}
 	if cloned && len(p.eye.seen) > 0 {
-		p.rate(v, st, sure, &cause, p.eye.over(rest))
+		p.rate(v, st, sure, &cause, over)
 	}
 	p.sift(v, st, sure*p.begun.chance(&p.redraw, cause[byChance]), start)
 	blind, least := 0.0, math.Inf(1)

@@ -1,12 +1,14 @@
 package policy
 
-import "github.com/tailcut/tailcut/sched"
+import (
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
+)
 
 // slack returns by how many seconds a stage may end later without its job ending later, as other stages of the job end
 // later than that, or have more behind them (the slack of the critical path method). Clones that let the stage end
-// sooner by less save the job nothing. It notes when the stage ends: in so many seconds.
+// sooner by less save the job nothing. The stage ends in so many seconds.
 func (p *auto) slack(v *sched.View, st *autoStage, stage *sched.Stage, ends float64) float64 {
-	st.until = v.Now().Seconds() + ends
 	job := v.Job(stage.Job)
 	if job.StagesLeft < 2 || job.Stages > mostSiblings {
 		return 0
@@ -28,18 +30,14 @@ const mostSiblings = 128
 // found, and as long as those that wait take on all slots. One that has not been looked at begins now.
 func (p *auto) stageLeft(v *sched.View, s sched.StageID) float64 {
 	stage, until := v.Stage(s), p.stages.Of(s).until
-	seconds, waves := 0.0, float64(stage.Pending)/float64(max(1, v.Slots()))
+	seconds := 0.0
 	if stage.Running > 0 && until > 0 {
-		seconds = max(0, until-v.Now().Seconds())
+		seconds = max(0, until-v.Now()).Seconds()
 	}
 	if stage.Pending == 0 && (stage.Running == 0 || until > 0) {
 		return seconds
 	}
-	mean, _, ok := stage.Estimate()
-	if !ok {
-		mean = p.unknown.typical()
-	}
-	return max(seconds, mean*max(1, waves))
+	return max(seconds, kit.Takes(v, &stage, max(1, stage.Pending), p.unknown.typical()))
 }
 
 // beyond returns what is left of late once the slack is taken off, which many clones share.

@@ -259,12 +259,12 @@ func (o *Order) stage(v *sched.View, j sched.JobID) sched.StageID {
 	if o.paths == nil {
 		return best
 	}
-	longest := -1.0
 	s, ok := v.WaitingStage(best + 1)
+	if !ok || v.Stage(s).Job != j {
+		return best // the only one, which is the rule
+	}
+	longest := o.paths.From(v, best)
 	for n := 1; ok && n < mostBranches && v.Stage(s).Job == j; n++ {
-		if longest < 0 {
-			longest = o.paths.From(v, best)
-		}
 		if x := o.paths.From(v, s); x > longest {
 			best, longest = s, x
 		}

@@ -17,6 +17,15 @@ type pathsOf struct {
 	ready uint32  // stages that have become ready since
 }
 
+// task returns how many seconds a task is taken for of which nothing is known: as long as is usual, or else any time
+// that is the same for all, so that the longest chain is the one of most stages.
+func (of pathsOf) task() float64 {
+	if of.usual == 0 {
+		return 1
+	}
+	return of.usual
+}
+
 // The paths of a job are found anew each time one stage in so many has become ready, and as soon as the usual duration
 // is twice or half of what it was. So all of them cost a job of n stages and edges O(n).
 const pathsAnew = 64
@@ -51,16 +60,14 @@ func (p *Paths) Observe(v *sched.View, ev *sched.Event, usual float64) {
 
 // find finds all paths of a job.
 func (p *Paths) find(v *sched.View, j sched.JobID, usual float64) {
-	*p.jobs.At(j) = pathsOf{usual: usual, ready: 1}
-	if usual == 0 {
-		usual = 1 // the longest chain is the one of most stages
-	}
+	of := pathsOf{usual: usual, ready: 1}
+	*p.jobs.At(j) = of
 	job := v.Job(j)
 	for s := range job.Stages {
 		*p.stages.At(job.FirstStage + sched.StageID(s)) = -1
 	}
 	for s := range job.Stages {
-		p.path(v, job.FirstStage+sched.StageID(s), usual)
+		p.path(v, job.FirstStage+sched.StageID(s), of.task())
 	}
 }
 
@@ -75,18 +82,19 @@ func (p *Paths) path(v *sched.View, s sched.StageID, usual float64) float64 {
 		longest = max(longest, p.path(v, to, usual))
 	}
 	stage := v.Stage(s)
-	*at = longest + takes(v, &stage, usual)
+	*at = longest + Takes(v, &stage, stage.Unfinished(), usual)
 	return *at
 }
 
-// takes returns how many seconds a stage takes for the tasks that it still needs.
-func takes(v *sched.View, stage *sched.Stage, usual float64) float64 {
+// Takes returns how many seconds a stage takes for so many of its tasks on all slots. A task of which nothing is known
+// usually takes usual.
+func Takes(v *sched.View, stage *sched.Stage, tasks uint32, usual float64) float64 {
 	mean, _, ok := stage.Estimate()
 	if !ok {
 		mean = usual
 	}
-	left := float64(stage.Unfinished())
-	return mean * max(min(1, left), left/float64(max(1, v.Slots())))
+	n := float64(tasks)
+	return mean * max(min(1, n), n/float64(max(1, v.Slots())))
 }
 
 // From returns how many seconds the job of a stage takes from there; 0 where no stage waits for another.
@@ -95,11 +103,7 @@ func (p *Paths) From(v *sched.View, s sched.StageID) float64 {
 	if !p.jobs.Has(stage.Job) {
 		return 0
 	}
-	usual := p.jobs.Of(stage.Job).usual
-	if usual == 0 {
-		usual = 1
-	}
-	return takes(v, &stage, usual) + p.behind(v, s)
+	return Takes(v, &stage, stage.Unfinished(), p.jobs.Of(stage.Job).task()) + p.behind(v, s)
 }
 
 // Behind returns how many seconds the job takes once the stage is done. Tasks usually take as many as that.

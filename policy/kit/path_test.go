@@ -87,7 +87,7 @@ func TestPaths(t *testing.T) {
 				continue
 			}
 			stage := v.Stage(id)
-			if got := p.paths.Behind(v, id, 3); math.Abs(got-(want-takes(v, &stage, 3))) > 1e-9 {
+			if got := p.paths.Behind(v, id, 3); math.Abs(got-(want-Takes(v, &stage, stage.Unfinished(), 3))) > 1e-9 {
 				t.Fatalf("behind stage %d of %+v: %v s of %v", s, spec, got, want)
 			}
 		}
