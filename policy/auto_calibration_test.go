@@ -77,6 +77,7 @@ func TestForecast(t *testing.T) {
 // TestKept: where durations have a bound, tasks that seem slow are nearly done, and auto learns how little clones save;
 // where one in ten takes eight times as long, it keeps believing in them.
 func TestKept(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name        string
 		lasts       func(r *rand.Rand) float64

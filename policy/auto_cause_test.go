@@ -12,6 +12,7 @@ import (
 // TestCauses: in worlds in which tasks are slow for one cause the clones show which. What the last of forty jobs has shown
 // depends on few clones, so it is a mean over worlds.
 func TestCauses(t *testing.T) {
+	t.Parallel()
 	const worlds = 10
 	for _, c := range []struct {
 		name   string

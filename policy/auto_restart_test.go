@@ -14,6 +14,7 @@ import (
 // TestAutoRedrawsInOverload: where more jobs come than slots can serve as tasks last, and a second attempt draws a new duration
 // of a heavy tail, auto redraws what lasts long: it takes far less machine time than without, and jobs wait less.
 func TestAutoRedrawsInOverload(t *testing.T) {
+	t.Parallel()
 	w, err := trace.Synthesize("synth:jobs=100;tasks=uniform:lo=5,hi=40;law=pareto:alpha=1.7,xm=60;arrivals=poisson:rate=0.0167", 5)
 	if err != nil {
 		t.Fatal(err)

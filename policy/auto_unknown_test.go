@@ -74,6 +74,7 @@ func lone(t *testing.T, spec string, jobs int, redrawn bool, reports sched.Time)
 // TestAutoLoneTasks: where no task can be compared with others of its stage, idle slots run clones as long as these
 // win, whether tasks report or not; where they never win, only the first ones cost machine time.
 func TestAutoLoneTasks(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		redrawn bool
 		jobs    int

@@ -127,6 +127,7 @@ func TestTakeUp(t *testing.T) {
 
 // TestMemoryless: a policy that keeps nothing of its own decides as if it had not been replaced.
 func TestMemoryless(t *testing.T) {
+	t.Parallel()
 	for _, spec := range []string{"fifo", "fair", "srpt", "capacity", "laps", "wlaps", "intermediate-srpt"} {
 		t.Run(spec, func(t *testing.T) { policytest.Memoryless(t, subject(t, spec), 16) })
 	}

@@ -166,6 +166,7 @@ func TestDollyLimits(t *testing.T) {
 
 // TestDollyBudget: whatever happens to jobs, the budget is whole again when they are over.
 func TestDollyBudget(t *testing.T) {
+	t.Parallel()
 	for _, spec := range []string{"dolly:budget=1,threshold=1,p=0.3", "dolly:budget=1,threshold=1,p=0.3,whole=stage"} {
 		most := 0
 		for seed := range uint64(200) {

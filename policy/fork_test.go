@@ -94,6 +94,7 @@ func TestForkCount(t *testing.T) {
 // TestForkClosedForm compares simulation with unlimited slots with the closed forms, n = 400. Latency E[T], cost E[C] per task. Exact values for finite n from
 // errata.md, section 1 (ShiftedExp: the formulas there; Pareto keep: quadrature, 14.61 and 3.8076; kill: evaluations.md, section 5, T to 0.5 %).
 func TestForkClosedForm(t *testing.T) {
+	t.Parallel()
 	pareto := func(r *rand.Rand) float64 { return 2 * math.Exp(r.ExpFloat64()/2) }
 	shifted := func(r *rand.Rand) float64 { return 1 + r.ExpFloat64() }
 	h := func(n int) (sum float64) {

@@ -58,6 +58,7 @@ func eightRegions(t *testing.T) *sim.Cluster {
 // Flutter with Mantri, LATE, Flutter, and the reading of four copies, on jobs whose tasks last minutes and report; on
 // average it is less; and less than half of the machine time is fruitless. So say the ends of the 95 % intervals.
 func TestGeocloneMinutes(t *testing.T) {
+	t.Parallel()
 	worlds := map[string]string{"generated": "synth:jobs=20;tasks=uniform:lo=5,hi=60;law=lognormal:mean=180,sd=120;arrivals=poisson:rate=0.0012", "busy": "synth:jobs=20;tasks=uniform:lo=5,hi=60;law=lognormal:mean=180,sd=120;arrivals=poisson:rate=0.003"}
 	dir := os.Getenv("TAILCUT_TRACES")
 	if dir == "" {

@@ -12,6 +12,7 @@ import (
 // TestGeocloneTies: who remembers which sites were tied decides as who searches anew for each slot, on as many sites as in
 // the paper's largest world. At its beginning nothing is known, and all sites but those with data are tied.
 func TestGeocloneTies(t *testing.T) {
+	t.Parallel()
 	w, err := (&trace.MontageJobs{Jobs: 8, Mix: "facebook", Rate: 0.75, Scale: 19, Seed: 3}).Workload("ties")
 	if err != nil {
 		t.Fatal(err)

@@ -61,6 +61,7 @@ func (x *siteTask) at(k sched.SiteID) float64 {
 
 // TestSiteOracles is TestOracles for policies that place tasks.
 func TestSiteOracles(t *testing.T) {
+	t.Parallel()
 	for i := range siteOracles {
 		o := &siteOracles[i]
 		t.Run(o.name, func(t *testing.T) {

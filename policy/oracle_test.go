@@ -39,6 +39,7 @@ var oracles = []oracle{sparkOracle, lateOracle, hadoopOracle, hadoop2Oracle, fli
 // TestOracles compares the decisions of policies with those of their oracles, instants included, in 40 messy worlds
 // each. TestManyOracles, of the long tests, does so in thousands.
 func TestOracles(t *testing.T) {
+	t.Parallel()
 	for _, o := range oracles {
 		t.Run(o.name, func(t *testing.T) {
 			if clones := o.compare(t, 0, 40); clones < 100 && !o.plain {

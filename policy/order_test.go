@@ -116,6 +116,7 @@ func micros(seconds float64) float64 { return max(1, math.Round(seconds*1e6)) }
 
 // TestOrderTwin runs messy worlds under each order and under its twin: the same decisions.
 func TestOrderTwin(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"fifo", "fair", "srpt", "edf"} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(150) {

@@ -143,6 +143,7 @@ func TestProbesEverywhereAreOneQueue(t *testing.T) {
 // TPDS 2001: with d choices, exponential durations of mean 1 and a load of r, the mean flow time is the sum over i of
 // r^((d^i-d)/(d-1)), and 1/(1-r) with one.
 func TestTwoChoices(t *testing.T) {
+	t.Parallel()
 	const load, machines, runs = 0.7, 100, 3
 	for d, spec := range map[float64]string{1: "power-of-two:probes=1,trip=0s", 2: "power-of-two:trip=0s"} {
 		want := 1 / (1 - load)

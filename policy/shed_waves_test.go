@@ -94,6 +94,7 @@ var waveLaws = []string{"pareto:alpha=1.5,xm=3.3333333", "lognormal:mean=10,sd=1
 // and no smaller than that without clones; so it is for maps in waves before reduces. TestShedWavesOften, of the long
 // tests, does so with more runs, laws and waves.
 func TestShedWaves(t *testing.T) {
+	t.Parallel()
 	shedWavesHold(t, waveLaws[:2], []float64{1, 3.5, 10}, 16, []float64{0.3})
 }
 

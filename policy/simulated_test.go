@@ -18,6 +18,7 @@ import (
 const simulatedInstances = 40
 
 func TestSimulatedOracles(t *testing.T) {
+	t.Parallel()
 	for name, draw := range simulated {
 		t.Run(name, func(t *testing.T) { compareInSimulations(t, 0, simulatedInstances, draw) })
 	}

@@ -300,6 +300,7 @@ func (p *srewTwin) attempts(v *sched.View, j sched.JobID) (attempts []sched.Atte
 
 // The policy and its twin decide the same in random worlds where jobs come and go, attempts fail, machines are lost and progress is reported.
 func TestSREWTwin(t *testing.T) {
+	t.Parallel()
 	unbounded := sched.CloneBudget{Floor: sched.Unlimited}
 	sums := map[string]*srewPair{"false": {}, "clones": {}, "true": {}} // under all limits: a clone is seldom preempted where few are let run
 	for _, limits := range []struct {

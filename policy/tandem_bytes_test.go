@@ -57,6 +57,7 @@ func fifoOf(t *testing.T) sched.Policy {
 
 // TestSizesByBytes compares the estimator of Section 4.3 with one that keeps every result and reckons anew (oracle_tandem_test.go).
 func TestSizesByBytes(t *testing.T) {
+	t.Parallel()
 	for _, spec := range []string{"maxsrpt:size=bytes", "maxsrpt:size=bytes,bandwidth=3e5"} {
 		byBytes := 0
 		_, args, err := Parse(spec)

@@ -76,29 +76,37 @@ func Run(t *testing.T, e *kit.Entry, settings ...string) (seen Seen) {
 			if i > 0 {
 				worlds, few = 40, 2
 			}
-			t.Run("worlds", func(t *testing.T) { seen.add(Worlds(t, s, worlds)) })
-			t.Run("classes", func(t *testing.T) { Classes(t, s, 30) })
-			t.Run("waits", func(t *testing.T) { Waits(t, s, 30) })
-			if s.AtSites {
-				t.Run("sites", func(t *testing.T) { Sites(t, s, 40) })
+			t.Run("steady", func(t *testing.T) { AllocatesNothing(t, s) }) // with nothing beside it, see the others
+			test := func(name string, f func(t *testing.T)) {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					f(t)
+				})
 			}
-			t.Run("confined", func(t *testing.T) { Confined(t, s, 40) })
-			t.Run("pauses", func(t *testing.T) { Pauses(t, s, few) })
-			t.Run("bounds", func(t *testing.T) { Bounds(t, s, 3*few) })
-			t.Run("take up", func(t *testing.T) {
+			test("worlds", func(t *testing.T) { seen.add(Worlds(t, s, worlds)) })
+			test("classes", func(t *testing.T) { Classes(t, s, 30) })
+			test("waits", func(t *testing.T) { Waits(t, s, 30) })
+			if s.AtSites {
+				test("sites", func(t *testing.T) { Sites(t, s, 40) })
+			}
+			test("confined", func(t *testing.T) { Confined(t, s, 40) })
+			test("pauses", func(t *testing.T) { Pauses(t, s, few) })
+			test("bounds", func(t *testing.T) { Bounds(t, s, 3*few) })
+			test("take up", func(t *testing.T) {
 				TakeUp(t, few, func(int) *Subject { return s })
 				TakeUpClasses(t, s, few/2)
 			})
-			t.Run("no clones", func(t *testing.T) { WithoutClones(t, s) })
-			t.Run("steady", func(t *testing.T) { AllocatesNothing(t, s) })
-			t.Run("hand over", func(t *testing.T) {
+			test("no clones", func(t *testing.T) { WithoutClones(t, s) })
+			test("hand over", func(t *testing.T) {
 				HandOver(t, s.New, inOrder)
 				HandOver(t, inOrder, s.New)
 			})
+			if i == 0 {
+				test("forgets", func(t *testing.T) { Forgets(t, s) })
+				test("reports", func(t *testing.T) { Reports(t, s) })
+			}
 		})
 	}
-	t.Run("forgets", func(t *testing.T) { Forgets(t, Of(t, e, "")) })
-	t.Run("reports", func(t *testing.T) { Reports(t, Of(t, e, "")) })
 	return seen
 }
 
