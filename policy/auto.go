@@ -4,7 +4,8 @@ package policy
 //
 //	S, J      slots, and jobs with tasks that wait
 //	price     of a slot: what a second of it costs in seconds of flow time, J/S; with slots free little, idle x the share in use
-//	r         time left of a task's attempts: their reports, weighed against their ages, see timeLeft
+//	r         time left of a task's attempts: their reports, weighed against the law at the age at which they were sent, and what
+//	          has not come true by now left out, see timeLeft
 //	n         duration of a new attempt
 //	saved     E[r] - E[min(r, n)]
 //	late      by how much earlier the stage ends if its m slowest tasks are cloned, divided by m, for the best m; with slots
@@ -114,6 +115,7 @@ type want struct {
 	live  int     // attempts that the task had
 	wins  float64 // chance that the clone is done first; 0 if no law is known
 	saved float64 // what it is expected to save, in mean durations of a new attempt
+	blind bool    // nothing has won in its stage
 }
 
 // Bounds are the budget. Where slots are idle, a tenth of the tasks that run is too little for many stragglers at once.
@@ -172,9 +174,7 @@ func (p *auto) done(v *sched.View, ev *sched.Event) {
 	a, stage := v.Attempt(ev.Attempt), v.Stage(ev.Stage)
 	usually := st.usually(&stage)
 	if v.Task(ev.Task).Launched > 1 {
-		if _, ok := v.FirstAttempt(ev.Task); ok && len(st.past.sorted) == 0 {
-			p.unknown.race(a.Clone)
-		}
+		p.race(v, ev.Task, ev.Attempt)
 		since := min(a.Started, oldest(v, ev.Task))
 		for x, ok := v.FirstAttempt(ev.Task); ok; x, ok = v.NextAttempt(x) {
 			p.ends(v, st, ev.Job, x, false, rival{since, a.Started == since})

@@ -22,6 +22,7 @@ type calibration struct {
 type forecast struct {
 	gen           uint32
 	chance, saved float64
+	blind         bool // see unknown
 }
 
 const (
@@ -33,7 +34,7 @@ const (
 // starts takes notice of a clone that begins.
 func (c *calibration) starts(a sched.AttemptID, w *want) {
 	c.rows = kit.Grown(c.rows, a.Row())
-	c.rows[a.Row()] = forecast{a.Generation(), w.wins, w.saved}
+	c.rows[a.Row()] = forecast{a.Generation(), w.wins, w.saved, w.blind}
 }
 
 // ends takes in an attempt that ends with its task.
@@ -47,6 +48,11 @@ func (c *calibration) ends(a sched.AttemptID, won bool) {
 	if won {
 		c.won += x.saved
 	}
+}
+
+// blind tells whether an attempt is a clone that began when nothing had won in its stage.
+func (c *calibration) blind(a sched.AttemptID) bool {
+	return a.Row() < len(c.rows) && c.rows[a.Row()].gen == a.Generation() && c.rows[a.Row()].blind
 }
 
 // share returns the part of what clones are expected to save that they do save, from 0 to 1.

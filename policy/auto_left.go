@@ -149,3 +149,30 @@ func (t *timeLeft) weigh(says, sd float64) {
 		t.w[i] /= sum
 	}
 }
+
+// outlived is the law once some time has passed without an end. What is not done when it should be may last as long
+// again.
+func (t *timeLeft) outlived(since float64) {
+	if since <= 0 {
+		return
+	}
+	n, sum := 0, 0.0
+	for i, x := range t.x {
+		if x > since {
+			t.x[n], t.w[n] = x-since, t.w[i]
+			sum += t.w[i]
+			n++
+		}
+	}
+	t.cut(n)
+	if sum < 1e-9 {
+		t.clear()
+		for _, u := range tailAt {
+			t.put(since*(1/math.Sqrt(u)-1), 1/float64(len(tailAt)))
+		}
+		return
+	}
+	for i := range t.w {
+		t.w[i] /= sum
+	}
+}

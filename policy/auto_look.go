@@ -122,14 +122,15 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 				least = price
 			}
 		}
-		if x.attempts == 1 {
-			price = max(price, blind)
+		unseen := x.attempts == 1 && blind > price
+		if unseen {
+			price = blind
 		}
 		if i < many && p.restarts(v, x, sure, cause[byChance], start) {
 			price = math.Inf(1)
 		}
 		if price > 0 {
-			w := want{task: x.id, bid: price, live: int(v.Task(x.id).Live)}
+			w := want{task: x.id, bid: price, live: int(v.Task(x.id).Live), blind: unseen}
 			p.eye.expect(&w, x.left, &cause)
 			st.best = append(st.best, w)
 		}
@@ -263,10 +264,13 @@ func (p *auto) byAge(stage *sched.Stage, age float64, to *timeLeft) {
 // left finds what is left of an attempt: by its age, and by its report if it has sent one or is silent for too long.
 func (p *auto) left(v *sched.View, stage *sched.Stage, a sched.AttemptID, to *timeLeft) {
 	row := p.quiet.Attempt(v, a)
-	p.byAge(stage, (v.Now() - row.Started).Seconds(), to)
-	if rem, ok := row.Remaining(v.Now()); ok {
+	if rem, ok := row.Remaining(row.ProgressAt); ok {
+		p.byAge(stage, (row.ProgressAt - row.Started).Seconds(), to)
 		to.weigh(rem.Seconds()*math.Exp(-p.eye.bias), p.eye.sd)
+		to.outlived((v.Now() - row.ProgressAt).Seconds())
+		return
 	}
+	p.byAge(stage, (v.Now() - row.Started).Seconds(), to)
 }
 
 // survey collects the running tasks of a stage that seem slowest, the one that lasts longest first.

@@ -9,10 +9,11 @@ import (
 )
 
 // TestAutoLeavesSlowMachines plays jobs that need half of the machines, one after the other. The first machine takes
-// five times as long: spark begins there again and again, auto twice or so until it tries anew.
+// five times as long: spark begins there again and again, auto twice or so until it tries anew. The first jobs do not
+// count: as long as little is known of durations, tasks have clones from their start, which hide that a machine is slow.
 func TestAutoLeavesSlowMachines(t *testing.T) {
-	const s, jobs = sched.Second, 12
-	for spec, most := range map[string]int{"auto": 3, "spark": jobs} {
+	const s, first, jobs = sched.Second, 20, 60
+	for spec, most := range map[string]int{"auto": 3, "spark": jobs - first} {
 		w := on(t, spec, sched.DefaultLimits())
 		w.Machines(8)
 		for j := range sched.Time(jobs) {
@@ -21,7 +22,7 @@ func TestAutoLeavesSlowMachines(t *testing.T) {
 		slow := 0
 		w.Fate = func(d *sched.Decision) policytest.Fate {
 			if d.Machine == 0 {
-				if d.Number == 0 {
+				if d.Number == 0 && d.Job >= first {
 					slow++
 				}
 				return policytest.Fate{Lasts: 50 * s}
@@ -29,8 +30,8 @@ func TestAutoLeavesSlowMachines(t *testing.T) {
 			return policytest.Fate{Lasts: 10*s + sched.Time(d.Task%7)*s/10}
 		}
 		w.Run()
-		if slow > most || slow == 0 || spec == "spark" && slow != jobs {
-			t.Errorf("%s: %d tasks of %d jobs began on the slow machine, want at most %d", spec, slow, jobs, most)
+		if slow > most || slow == 0 || spec == "spark" && slow != most {
+			t.Errorf("%s: %d tasks of %d jobs began on the slow machine, want at most %d", spec, slow, jobs-first, most)
 		}
 	}
 }

@@ -17,15 +17,17 @@ import (
 // where all are equal, and 1/2 for a law that does not age. Each of the n tasks is as likely to be the last of the
 // stage, so the stage saves g d / n.
 type unknown struct {
-	n, sum      float64 // winners, and seconds that they took
-	stages, own float64 // stages, and the sum of their coefficients
-	races, won  float64 // of clones that were started before their stage had a winner
+	n, sum     float64 // winners, and seconds that they took
+	stages     float64 // that are done
+	own, apart float64 // the sums over these of their coefficients, and of the chances that unlike returns
+	races, won float64 // of clones that began before their stage had a winner, in races of two; and those won
 }
 
-// Gini's coefficient before any is known, as if of so many stages.
+// What stages are taken for before one is done, as if by so many.
 const (
-	usualGini  = 0.5
-	giniCounts = 1
+	usualGini   = 0.5
+	usualUnlike = 0.5
+	giniCounts  = 1
 )
 
 // For each winner, and each stage, what was learned fades; races fade with each winner, so that where clones have the
@@ -43,21 +45,34 @@ func (u *unknown) learns(d float64) {
 	u.races, u.won = racesFade*u.races, racesFade*u.won
 }
 
-// race takes in that a task is done which had a clone, before its stage had a winner.
-func (u *unknown) race(won bool) {
-	u.races++
+// race takes in that a task is done which had so many attempts, the second of which began a while after the first. All
+// such tasks count, not those that were the first of their stage to be done: of these the original has mostly won, by
+// its head start. Of four attempts the original wins as often as it wins two races of two, one after the other.
+func (u *unknown) race(attempts int, later float64, won bool) {
+	many := math.Log2(float64(attempts))
+	if apart := 2 * u.differ() * u.typical(); apart > 0 { // the mean difference of two durations
+		many *= math.Exp(-later / apart)
+	}
+	u.races += many
 	if won {
 		u.won++
 	}
 }
 
-// chance returns how likely it is that a clone draws a new duration. Then it wins half of the races, and else none.
-func (u *unknown) chance() float64 { return min(1, 2*(u.won+1)/(u.races+2)) }
+// chance returns how likely it is that a clone draws a new duration. Then it wins half of the races, but for those in
+// which it takes as long as the original, and else none.
+func (u *unknown) chance() float64 { return min(1, (u.won+1)/(u.races*u.unlike()+1)) }
+
+// unlike returns how likely it is that of two durations in a stage the second is the less, and by more than a hair. It
+// is no less than seldom, or clones that win nothing would never count.
+func (u *unknown) unlike() float64 {
+	return max(seldom, (u.apart+giniCounts*usualUnlike)/(u.stages+giniCounts))
+}
 
 // ends takes in the durations of a stage that is done.
 func (u *unknown) ends(past *sample) {
 	if g, ok := past.gini(); ok {
-		u.stages, u.own = unknownFade*u.stages+1, unknownFade*u.own+g
+		u.stages, u.own, u.apart = unknownFade*u.stages+1, unknownFade*u.own+g, unknownFade*u.apart+past.unlike()
 	}
 }
 
@@ -73,6 +88,25 @@ func (s *sample) gini() (g float64, ok bool) {
 		return 0, false
 	}
 	return 1 - less/(n*(n-1)/2)/(sum/n), true
+}
+
+// A shorter duration counts as less if it differs by this part: where most tasks take as long as each other, and a few
+// hang, an original wins most races by its head start alone.
+const hair = 0.05
+
+const seldom = 0.05
+
+// unlike returns the share of the pairs of durations in which the second is less by more than a hair. There have to be
+// two durations.
+func (s *sample) unlike() float64 {
+	n, less, k := len(s.sorted), 0, 0
+	for i, x := range s.sorted {
+		for k < i && s.sorted[k] < (1-hair)*x {
+			k++
+		}
+		less += k
+	}
+	return float64(less) / float64(n*(n-1))
 }
 
 // differ returns Gini's coefficient of the durations in a stage.
@@ -132,10 +166,10 @@ func (p *auto) guess(v *sched.View, st *autoStage, stage *sched.Stage) {
 		case first == 0 || room == 0 || halfDone(v, t):
 		case stage.Tasks == 1:
 			for m := live; m < min(mostLaws, live+room); m++ {
-				st.best = append(st.best, want{task: t, bid: blind(m), live: m})
+				st.best = append(st.best, want{task: t, bid: blind(m), live: m, blind: true})
 			}
 		case live == 1:
-			st.best = append(st.best, want{task: t, bid: first, live: live})
+			st.best = append(st.best, want{task: t, bid: first, live: live, blind: true})
 		}
 	}
 	slices.SortFunc(st.best, func(a, b want) int { return cmp.Or(cmp.Compare(a.task, b.task), cmp.Compare(a.live, b.live)) })
@@ -151,4 +185,18 @@ func halfDone(v *sched.View, t sched.TaskID) bool {
 		}
 	}
 	return false
+}
+
+// race takes in that a task is done which had a clone that began when nothing had won in its stage.
+func (p *auto) race(v *sched.View, t sched.TaskID, won sched.AttemptID) {
+	blind := p.kept.blind(won)
+	first, second, n := v.Rows().Started(won), sched.Never, 1
+	for a, ok := v.FirstAttempt(t); ok; a, ok = v.NextAttempt(a) {
+		blind = blind || p.kept.blind(a)
+		began := v.Rows().Started(a)
+		first, second, n = min(first, began), min(second, max(first, began)), n+1
+	}
+	if blind && n > 1 {
+		p.unknown.race(n, (second - first).Seconds(), v.Rows().Started(won) > first)
+	}
 }
