@@ -267,7 +267,7 @@ func (p *auto) left(v *sched.View, stage *sched.Stage, a sched.AttemptID, to *ti
 	if rem, ok := row.Remaining(row.ProgressAt); ok {
 		p.byAge(stage, (row.ProgressAt - row.Started).Seconds(), to)
 		to.weigh(rem.Seconds()*math.Exp(-p.eye.bias), p.eye.sd)
-		to.outlived((v.Now() - row.ProgressAt).Seconds())
+		to.after((v.Now() - row.ProgressAt).Seconds())
 		return
 	}
 	p.byAge(stage, (v.Now() - row.Started).Seconds(), to)

@@ -149,9 +149,8 @@ func told(stage *sched.Stage, age float64, to *timeLeft) {
 		}
 	}
 	if len(to.x) == 0 {
-		for _, u := range tailAt {
-			to.put(age*(1/math.Sqrt(u)-1), 1)
-		}
+		to.again(age)
+		return
 	}
 	for i := range to.w {
 		to.w[i] = 1 / float64(len(to.w))

@@ -91,10 +91,11 @@ func (s *sample) gini() (g float64, ok bool) {
 }
 
 // A shorter duration counts as less if it differs by this part: where most tasks take as long as each other, and a few
-// hang, an original wins most races by its head start alone.
-const hair = 0.05
-
-const seldom = 0.05
+// hang, an original wins most races by its head start alone. Such pairs are at least so rare, see below.
+const (
+	hair   = 0.05
+	seldom = 0.05
+)
 
 // unlike returns the share of the pairs of durations in which the second is less by more than a hair. There have to be
 // two durations.

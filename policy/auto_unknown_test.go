@@ -9,16 +9,22 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
+// drawSample returns 2 to 21 durations.
+func drawSample(r *rand.Rand, law func() float64) *sample {
+	var s sample
+	s.reset()
+	for range 2 + r.IntN(20) {
+		s.add(law())
+	}
+	return &s
+}
+
 // TestGini compares with all pairs.
 func TestGini(t *testing.T) {
 	r := rand.New(rand.NewPCG(62, 1))
 	for range 100 {
-		var s sample
-		s.reset()
-		n := 2 + r.IntN(20)
-		for range n {
-			s.add(r.ExpFloat64())
-		}
+		s := drawSample(r, r.ExpFloat64)
+		n := len(s.sorted)
 		lesser, sum := 0.0, 0.0
 		for i, x := range s.sorted {
 			sum += x / float64(n)

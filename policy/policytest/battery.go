@@ -62,6 +62,7 @@ type Seen struct{ Clones, Retried int }
 //	retiring jobs changes no decision, and the policy keeps nothing of them
 //	reports of progress matter if the entry says Progress, and do not if it does not
 //
+// Allocations are counted alone, the rest is tried side by side: policies of an entry may share nothing that changes.
 // The worlds are random and the same in every run. With -short there are fewer, with -tags long three
 // times as many.
 func Run(t *testing.T, e *kit.Entry, settings ...string) (seen Seen) {
@@ -76,7 +77,7 @@ func Run(t *testing.T, e *kit.Entry, settings ...string) (seen Seen) {
 			if i > 0 {
 				worlds, few = 40, 2
 			}
-			t.Run("steady", func(t *testing.T) { AllocatesNothing(t, s) }) // with nothing beside it, see the others
+			t.Run("steady", func(t *testing.T) { AllocatesNothing(t, s) }) // alone: others wait for the end of this function
 			test := func(name string, f func(t *testing.T)) {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
