@@ -77,7 +77,7 @@ func Run(t *testing.T, e *kit.Entry, settings ...string) (seen Seen) {
 			if i > 0 {
 				worlds, few = 40, 2
 			}
-			t.Run("steady", func(t *testing.T) { AllocatesNothing(t, s) }) // alone: others wait for the end of this function
+			t.Run("steady", func(t *testing.T) { AllocatesNothing(t, s) }) // alone: others wait for the end
 			test := func(name string, f func(t *testing.T)) {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
