@@ -4,8 +4,8 @@ package policy
 //
 //	S, J      slots, and jobs with tasks that wait
 //	price     of a slot: what a second of it costs in seconds of flow time, J/S; with slots free little, idle x the share in use
-//	r         time left of a task's attempts: their reports, weighed against the law at the age at which they were sent, and what
-//	          has not come true by now left out, see timeLeft
+//	r         time left of a task's attempts: what their reports say together, see filter, weighed against the law at the age at
+//	          which the last was sent, and what has not come true by now left out, see timeLeft
 //	n         duration of a new attempt
 //	saved     E[r] - E[min(r, n)]
 //	late      by how much earlier the stage ends if its m slowest tasks are cloned, divided by m, for the best m; with slots
@@ -14,7 +14,8 @@ package policy
 //	          were expected to save that they have saved, see calibration
 //	saved     counts less where machines that were slow stay slow: what a clone gives back then is a slow slot, see machines
 //	slack     by how much later the stage may end without its job ending later; late is what exceeds it, see slack
-//	cause     why a task is slow, and so what n is: learned from clones, see causes. late and saved are means over the causes
+//	cause     why a task is slow, and so what n is: learned from clones, see causes, and from those of the task that were ended,
+//	          see failures. late and saved are means over the causes
 //
 //	a clone is worth its slot while  sure (late + price saved) > price E[min(r, n)]
 //	so it is worth any price up to   bid = sure late / (E[min(r, n)] - sure saved)
@@ -26,7 +27,7 @@ package policy
 //	where no clone can start, as no slot is free or the budget is spent, the only attempt of a task ends and the task begins
 //	anew if  c (takes - usual) > (1 - c) age
 //	takes     min over t of E[min(r, t)] / P(r <= t): of a slot until the attempt is done, the inverse of Gittins' index
-//	usual     what a winner of the stage has cost so far, with all attempts that were ended
+//	usual     what a winner of the stage has cost so far, with all attempts that were ended; more where slow machines stay slow
 //	c         sure times the chance that the task draws a new duration in the same place, see begunAnew
 //	all clones end once hardly one has ever won
 //	clones run on a tenth of the slots at most, or as the limits allow, if that is more or somebody asked for them
@@ -73,6 +74,7 @@ type auto struct {
 	quiet    kit.Silence
 	trust    trust
 	redraw   redraws
+	failed   failures
 	causes   causes
 	kept     calibration
 	start    starts
@@ -95,17 +97,18 @@ type auto struct {
 
 // autoStage is what is known of a stage.
 type autoStage struct {
-	id    sched.StageID
-	past  sample
-	cost  float64      // seconds of all attempts of tasks that are done, and of those that were begun anew
-	told  sched.Time   // something happened to it last
-	says  bool         // its attempts report how far they are
-	mixed bool         // tasks may have begun in another order than that of their ids
-	last  sched.TaskID // that has begun
-	until sched.Time   // when it ends, as the latest look has found; 0 before
-	ripe  bool         // its look is due when a clone may start
-	best  []want       // clones that it wants since the last look, the highest bid first
-	next  int          // of best, what it bids for
+	id       sched.StageID
+	past     sample
+	cost     float64      // seconds of all attempts of tasks that are done, and of those that were begun anew
+	told     sched.Time   // something happened to it last
+	says     bool         // its attempts report how far they are
+	mixed    bool         // tasks may have begun in another order than that of their ids
+	last     sched.TaskID // that has begun
+	outlived int          // clones that have outlived winners, see redraws
+	until    sched.Time   // when it ends, as the latest look has found; 0 before
+	ripe     bool         // its look is due when a clone may start
+	best     []want       // clones that it wants since the last look, the highest bid first
+	next     int          // of best, what it bids for
 }
 
 // want is a task that is to have a clone.
@@ -138,7 +141,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 			st.best, st.past.sorted = make([]want, 0, mostSeen), make([]float64, 0, mostKept)
 		}
 		st.past.reset()
-		st.cost, st.until = 0, 0
+		st.cost, st.until, st.outlived = 0, 0, 0
 		st.best, st.next = st.best[:0], 0
 		p.schedule(v, st)
 	case sched.AttemptProgress, sched.AttemptTaken, sched.AttemptBegan:
@@ -163,6 +166,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 		p.begun.over()
 	case sched.JobRetired:
 		p.causes.forget(ev.Job)
+		p.failed.forget(v, ev.Job)
 		p.begun.forget(v, ev.Job)
 	}
 }
@@ -354,6 +358,7 @@ func (p *auto) end(v *sched.View, act *sched.Actions) bool {
 		t := v.Rows().TaskOf(a)
 		st := p.stages.Of(v.Task(t).Stage)
 		p.ends(v, st, v.Rows().JobOf(t), a, false, rival{since: oldest(v, t)})
+		p.fails(v, st, t, a)
 		kit.Kill(act, a, sched.Share)
 		p.order.Touch(v, v.Rows().JobOf(t))
 		return true

@@ -51,11 +51,11 @@ func (p *auto) rate(v *sched.View, st *autoStage, sure float64, cause *tally, ov
 	before.fill(1)
 	for i := range e.seen {
 		x := &e.seen[i]
-		mean := x.left.mean
+		mean, own := x.left.mean, p.failed.causes(x.id, cause)
 		for k := range x.fewer {
 			f := &x.fewer[k]
 			if f.ahead > 0 { // if durations are not drawn anew, the others take as much longer
-				c := sure * cause[byChance]
+				c := sure * own[byChance]
 				p.hold(f.attempt, bid(1, c*max(0, f.until-over)+(1-c)*f.ahead, c*(f.mean-mean)+(1-c)*f.ahead, e.slot*mean))
 				continue
 			}
@@ -64,7 +64,7 @@ func (p *auto) rate(v *sched.View, st *autoStage, sure float64, cause *tally, ov
 				p.hold(f.attempt, hopeless)
 				continue
 			}
-			worth := sure * f.worth(cause, h, mean)
+			worth := sure * f.worth(&own, h, mean)
 			late := max(0, f.until-over, e.end.later(i, &before, &f.done))
 			p.hold(f.attempt, bid(worth, late, e.slot*(f.mean-mean), mean))
 		}

@@ -173,11 +173,14 @@ func (t *timeLeft) after(since float64) {
 	}
 }
 
-// again is the law of what has lasted so long that nothing else is known of it: Pareto's with an index of 2. On average
-// it takes as long again, and 0.73 of that by the few values that stand for the law.
+// longAgain is the index of Pareto's law by which something takes as long again on average.
+const longAgain = 2
+
+// again is the law of what has lasted so long that nothing else is known of it: it takes as long again on average, and
+// 0.73 of that by the few values that stand for the law.
 func (t *timeLeft) again(age float64) {
 	t.clear()
 	for _, u := range tailAt {
-		t.put(age*(1/math.Sqrt(u)-1), 1/float64(len(tailAt)))
+		t.put(age*(math.Pow(u, -1./longAgain)-1), 1/float64(len(tailAt)))
 	}
 }

@@ -114,9 +114,9 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 		if i >= many && (blind == 0 || x.attempts > 1) || v.AttemptRoom(x.id) == 0 || p.start.tooLate(&x.left.timeLeft, start) {
 			continue
 		}
-		price := 0.0
+		price, own := 0.0, p.failed.causes(x.id, &cause)
 		if i < many {
-			price = p.eye.bid(x.left, sure, late, start, &cause)
+			price = p.eye.bid(x.left, sure, late*own.part(&cause), start, &own)
 			if p.start.apart { // a clone that starts late is worth most for the task that ends the stage
 				price = min(price, least)
 				least = price
@@ -126,12 +126,12 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 		if unseen {
 			price = blind
 		}
-		if i < many && p.restarts(v, x, sure, cause[byChance], start) {
+		if i < many && p.restarts(v, x, sure, own[byChance], start) {
 			price = math.Inf(1)
 		}
 		if price > 0 {
 			w := want{task: x.id, bid: price, live: int(v.Task(x.id).Live), blind: unseen}
-			p.eye.expect(&w, x.left, &cause)
+			p.eye.expect(&w, x.left, &own)
 			st.best = append(st.best, w)
 		}
 	}
@@ -182,8 +182,9 @@ func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 		for t, ok := v.RunningTask(st.id, 0); ok && len(past.sorted) < 2*mostKept; t, ok = v.RunningTask(st.id, t+1) {
 			a, _ := v.FirstAttempt(t)
 			row := v.Attempt(a)
-			if rem, told := row.Remaining(v.Now()); told && row.Progress > row.From {
-				past.insert((v.Now() - row.Started).Seconds() + rem.Seconds()*math.Exp(-e.bias))
+			if left, _, told := p.trust.filter.left(a, &row); told && row.Progress > row.From {
+				left = max(0, left-(v.Now()-row.ProgressAt).Seconds())
+				past.insert((v.Now() - row.Started).Seconds() + left*math.Exp(-e.bias))
 				past.n++
 			}
 		}
@@ -255,18 +256,27 @@ func above(v *sched.View, id sched.StageID, longest float64, winners int) (n, ag
 // byAge finds what is left at an age of which nothing else is known.
 func (p *auto) byAge(stage *sched.Stage, age float64, to *timeLeft) {
 	if p.eye.untold {
-		told(stage, age, to)
+		told(stage, p.unknown.differ(), age, to)
 		return
 	}
-	p.eye.past.left(&p.eye.tail, age, to)
+	past, beyond := p.eye.past, &p.eye.tail
+	if older := math.Log(age / past.sorted[len(past.sorted)-1]); older > past.older {
+		// Of its task only a younger attempt has counted, see outlive. It may last as long again.
+		own := tailOf(max(past.indexIf(older), min(longAgain, past.index())))
+		beyond = &own
+	}
+	past.left(beyond, age, to)
 }
+
+// leastMiss is the deviation of the logarithm that many reports have at least, by which one is believed.
+const leastMiss = 0.1
 
 // left finds what is left of an attempt: by its age, and by its report if it has sent one or is silent for too long.
 func (p *auto) left(v *sched.View, stage *sched.Stage, a sched.AttemptID, to *timeLeft) {
 	row := p.quiet.Attempt(v, a)
-	if rem, ok := row.Remaining(row.ProgressAt); ok {
+	if left, more, ok := p.trust.filter.left(a, &row); ok {
 		p.byAge(stage, (row.ProgressAt - row.Started).Seconds(), to)
-		to.weigh(rem.Seconds()*math.Exp(-p.eye.bias), p.eye.sd)
+		to.weigh(left*math.Exp(-p.eye.bias), math.Sqrt(max(leastMiss*leastMiss, p.eye.sd*p.eye.sd+more)))
 		to.after((v.Now() - row.ProgressAt).Seconds())
 		return
 	}
@@ -320,8 +330,9 @@ func (p *auto) glance(v *sched.View, x *runner, usually float64) {
 		x.begun = true
 		p.runs(v, row.Machine, (v.Now() - row.Started).Seconds(), usually)
 		x.started, x.first = row.Started, row.Number == 0
-		if rem, ok := row.Remaining(v.Now()); ok {
-			reported = min(reported, max(rem, v.Now()-row.ProgressAt).Seconds())
+		if left, _, ok := p.trust.filter.left(a, &row); ok {
+			since := (v.Now() - row.ProgressAt).Seconds()
+			reported = min(reported, max(left-since, since))
 		}
 	}
 	if x.told = !math.IsInf(reported, 1); x.told {

@@ -20,6 +20,7 @@ type redraws struct {
 // outlived is what a clone has added so far.
 type outlived struct {
 	gen    uint32
+	nth    int // of the clones of its stage that have added something
 	hazard float64
 }
 
@@ -45,16 +46,36 @@ func (r *redraws) lives(v *sched.View, st *autoStage, x sched.AttemptID) (hazard
 	if !ok {
 		return 0, false
 	}
+	return r.outlives(st, x, hazard), true
+}
+
+// outlives takes in that a clone has outlived a hazard, and returns how much of that counts.
+func (r *redraws) outlives(st *autoStage, x sched.AttemptID, hazard float64) float64 {
 	r.rows = kit.Grown(r.rows, x.Row())
 	row := &r.rows[x.Row()]
 	if row.gen != x.Generation() {
 		*row = outlived{gen: x.Generation()}
 	}
+	if hazard > 0 {
+		if row.nth == 0 {
+			st.outlived++
+			row.nth = st.outlived
+		}
+		hazard = min(hazard, fewWinners(st.past.n, row.nth))
+	}
 	r.hazard += hazard - row.hazard
 	row.hazard = hazard
 	r.weigh()
-	return hazard, true
+	return hazard
 }
+
+// fewWinners is the most that the k-th clone that is judged by n winners can say against new durations. Where
+// these are few, all clones are judged by the same few: that k clones which draw new durations outlive all n
+// winners has a chance of 1/C(n+k, k), so the k-th adds ln(1 + n/k). A few winners more are counted, or clones
+// would never be futile in small stages.
+func fewWinners(n, k int) float64 { return math.Log1p(float64(n+moreWinners) / float64(k)) }
+
+const moreWinners = 6
 
 // weigh finds whether clones have the duration of their task again: where that is so, none ever wins. A few wins speak
 // against it much more than many more clones that lost speak for it. So where a part of a duration is the task's own,

@@ -82,14 +82,15 @@ func (b *begunAnew) over() {
 }
 
 // sift finds the attempts to end so that their tasks begin anew: what is left of them takes more of a slot than a
-// winner has cost so far. So a threshold that is too low makes winners dear, and rises. If durations are the tasks' own
-// after all, what the attempt has done is lost. An age alone says too little for that: only attempts that have reported
-// are ended.
+// winner has cost so far. So a threshold that is too low makes winners dear, and rises. As no slot is free, a task
+// mostly begins anew on the same machine: where slow machines stay slow, a winner costs as much more there. If
+// durations are the tasks' own after all, what the attempt has done is lost. An age alone says too little for
+// that: only attempts that have reported are ended.
 func (p *auto) sift(v *sched.View, st *autoStage, chance, start float64) {
 	if chance == 0 || st.past.n == 0 {
 		return
 	}
-	usual := st.cost/float64(st.past.n) + start
+	usual := st.cost/float64(st.past.n)/p.eye.slot + start
 	for i := range slices.Backward(p.eye.seen) {
 		x := &p.eye.seen[i]
 		if x.attempts != 1 || !x.told {
@@ -118,6 +119,7 @@ func (p *auto) beginAnew(v *sched.View, act *sched.Actions) bool {
 		t := v.Rows().TaskOf(a)
 		j := v.Rows().JobOf(t)
 		p.ends(v, p.stages.Of(v.Task(t).Stage), j, a, false, rival{since: v.Now()})
+		p.fails(v, p.stages.Of(v.Task(t).Stage), t, a)
 		p.begun.again(t)
 		kit.Kill(act, a, sched.Share)
 		p.order.Touch(v, j)

@@ -72,7 +72,10 @@ const toldCounts = 4
 
 // index of the tail: Hill's estimator over what is above the median, drawn towards 2 as if by two values, and with the
 // ages of attempts that run on as what the tail exceeds.
-func (s *sample) index() float64 {
+func (s *sample) index() float64 { return s.indexIf(s.older) }
+
+// indexIf is index if the attempts that run on are older by so much.
+func (s *sample) indexIf(older float64) float64 {
 	if !s.summed {
 		s.logs, s.summed = 1, true
 		if m := s.median(); m > 0 {
@@ -85,7 +88,7 @@ func (s *sample) index() float64 {
 	if s.median() > 0 {
 		n += float64(len(s.sorted) - len(s.sorted)/2)
 	}
-	return min(20, max(0.5, 1/(max(1./20, s.logs/n)+s.older)))
+	return min(20, max(0.5, 1/(max(1./20, s.logs/n)+older)))
 }
 
 // beyond is what the tail counts, in values: one winner, and the attempts above.
@@ -137,11 +140,16 @@ func (s *sample) left(beyondAll *tail, age float64, to *timeLeft) {
 	}
 }
 
-// told is left of a stage of which only mean and deviation are known: a lognormal law.
-func told(stage *sched.Stage, age float64, to *timeLeft) {
+// told is left of a stage of which only mean and deviation are known: a lognormal law. A deviation of zero is one that
+// nobody has stated, or that of a single task: such durations differ as much as those in other stages do, by Gini's
+// coefficient.
+func told(stage *sched.Stage, gini, age float64, to *timeLeft) {
 	to.clear()
 	mean, sd := stage.Mean.Seconds(), stage.SD.Seconds()
 	sigma := math.Sqrt(math.Log1p(sd * sd / (mean * mean)))
+	if sd == 0 {
+		sigma = 2 * math.Erfinv(gini)
+	}
 	mu := math.Log(mean) - sigma*sigma/2
 	for _, z := range normalAt {
 		if x := math.Exp(mu + sigma*z); x > age {

@@ -10,6 +10,7 @@ import (
 // trust learns how far reports of progress are to be believed: of each attempt that ends, what its first report said of
 // the time left is compared with the time that it took.
 type trust struct {
+	filter    filter
 	rows      []promise
 	n         float64
 	sum, sqrs float64 // of the logarithms of promised by real time left
@@ -30,13 +31,16 @@ const (
 func (p *trust) observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.AttemptProgress:
-		row := ev.Attempt.Row()
-		if row < len(p.rows) && p.rows[row].gen == ev.Attempt.Generation() {
+		a, row := v.Attempt(ev.Attempt), ev.Attempt.Row()
+		rem, ok := a.Remaining(v.Now())
+		if !ok {
 			return
 		}
-		a := v.Attempt(ev.Attempt)
-		if rem, ok := a.Remaining(v.Now()); ok {
-			p.rows = kit.Grown(p.rows, row)
+		_, sd := p.miss()
+		own, _ := p.filter.errors()
+		p.filter.hears(ev.Attempt, v.Now(), rem.Seconds(), max(0, sd*sd-own))
+		p.rows = kit.Grown(p.rows, row)
+		if p.rows[row].gen != ev.Attempt.Generation() {
 			p.rows[row] = promise{ev.Attempt.Generation(), v.Now(), rem.Seconds()}
 		}
 	case sched.AttemptDone:

@@ -1,0 +1,77 @@
+package policy
+
+import (
+	"math"
+
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/sched"
+)
+
+// failures know of each task what its clones have shown that were ended before it was done. A clone that would
+// have taken longer than others do speaks for a task that is slow by its size. Else a new clone would start for
+// the same reason as the last one, and end for the same reason.
+//
+//	H   of what each of these clones would have taken: by winners, a new duration is as long with a chance of exp(-H)
+//
+// Of the causes, chance loses by exp(-sum of H), and pace by the root of that: a clone may have a slow pace, too.
+// Size does not lose. No clone adds more than mostOfOne: winners are without the attempts that took so long that a
+// clone won. One that stands still says nothing of a size.
+type failures struct {
+	tasks sched.Table[sched.TaskID, failed]
+}
+
+const mostOfOne = 1
+
+type failed struct {
+	clones uint32
+	hazard float32
+}
+
+// fails takes in a clone that is ended before its task is done, by its age and by what it has reported.
+func (p *auto) fails(v *sched.View, st *autoStage, t sched.TaskID, x sched.AttemptID) {
+	a := v.Attempt(x)
+	if !a.Clone || a.Waiting || p.quiet.Silent(v, x) {
+		return
+	}
+	takes := (v.Now() - a.Started).Seconds()
+	if left, _, ok := p.trust.filter.left(x, &a); ok {
+		bias, _ := p.trust.miss()
+		takes = max(takes, (a.ProgressAt-a.Started).Seconds()+left*math.Exp(-bias))
+	}
+	p.failed.add(&st.past, t, takes)
+}
+
+// add takes in a clone of a task that would have taken so many seconds.
+func (f *failures) add(past *sample, t sched.TaskID, takes float64) {
+	if h, ok := past.hazard(takes); ok && h > 0 {
+		x := f.tasks.At(t)
+		x.clones++
+		x.hazard += float32(min(h, mostOfOne, fewWinners(past.n, int(x.clones))))
+	}
+}
+
+// causes returns how likely each cause is for a task, if it is usual for tasks of its job.
+func (f *failures) causes(t sched.TaskID, usual *tally) tally {
+	h := float64(f.tasks.Get(t).hazard)
+	if h == 0 {
+		return *usual
+	}
+	own := *usual
+	own[byChance] *= math.Exp(-h)
+	own[byPace] *= math.Exp(-h / 2)
+	all := own[byChance] + own[byPace] + own[bySize]
+	for k := range own {
+		own[k] /= all
+	}
+	return own
+}
+
+// part returns by how much a clone gains more if causes are these and not others: size gains nothing.
+func (own *tally) part(usual *tally) float64 {
+	if own[bySize] == usual[bySize] {
+		return 1
+	}
+	return (1 - own[bySize]) / (1 - usual[bySize])
+}
+
+func (f *failures) forget(v *sched.View, j sched.JobID) { kit.DropTasks(&f.tasks, v, j) }

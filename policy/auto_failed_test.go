@@ -1,0 +1,71 @@
+package policy
+
+import (
+	"math"
+	"testing"
+
+	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/sim"
+	"github.com/tailcut/tailcut/trace"
+)
+
+// TestFailures: clones that would have taken much longer than the winners speak for a task's size, those of usual length
+// for nothing. Where next to nothing is known of the stage, one clone says little.
+func TestFailures(t *testing.T) {
+	usual := tally{0.4, 0.4, 0.2}
+	for _, winners := range []int{1, 20} {
+		var past sample
+		past.reset()
+		for i := range winners {
+			past.add(70 + float64(i))
+		}
+		var f failures
+		f.add(&past, 1, 60)
+		if got := f.causes(1, &usual); got != usual || got.part(&usual) != 1 {
+			t.Errorf("%d winners, a clone of usual length: %v", winners, got)
+		}
+		before := usual[bySize]
+		for k := 1; k <= 8; k++ {
+			f.add(&past, 1, 900)
+			got := f.causes(1, &usual)
+			least := math.Exp(-mostOfOne*float64(k)) * usual[byChance] / usual[bySize]
+			if odds := got[byChance] / got[bySize]; odds < least-1e-6 || got[bySize] <= before {
+				t.Errorf("%d winners, %d slow clones: %v", winners, k, got)
+			}
+			before = got[bySize]
+		}
+		if before < 0.5 {
+			t.Errorf("%d winners, 8 slow clones: %.2f by size", winners, before)
+		}
+	}
+}
+
+// TestAutoLearnsOfFailures: one task in ten takes thirty times as long as others, whatever attempts it has, and reports say
+// so, if not exactly. Two slots are all that there is, and tasks wait. A clone of a long task looks like a good idea
+// until it has reported, and should not look like one again and again.
+func TestAutoLearnsOfFailures(t *testing.T) {
+	w, err := trace.Synthesize("synth:jobs=60;tasks=4;law=twopoint:lo=30,hi=900,p=0.1;arrivals=poisson:rate=0.004", 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range w.Stages {
+		w.Stages[i].Mean, w.Stages[i].SD = 0, 0
+	}
+	clones := uint32(0)
+	for seed := range uint64(5) {
+		p, err := New("auto", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := sim.Run(t.Context(), w, p, sim.Options{Machines: 2, Slots: 1, Limits: sched.DefaultLimits(), Model: sim.Intrinsic, Seed: seed, Progress: sim.Progress{Every: 10 * sched.Second, Noise: 0.2, Persists: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range res.Jobs {
+			clones += res.Jobs[i].Clones
+		}
+	}
+	if clones > 220 || clones == 0 {
+		t.Errorf("%d clones in 5 runs of 240 tasks, a tenth of them long", clones)
+	}
+}
