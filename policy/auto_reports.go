@@ -56,8 +56,9 @@ func (f *filter) errors() (own, change float64) {
 	return own, max(0, f.sqrs/n-2*own)
 }
 
-// hears takes in that an attempt has so many seconds left, as it says. common is b.
-func (f *filter) hears(a sched.AttemptID, now sched.Time, says, common float64) {
+// hears takes in that an attempt has so many seconds left, as it says. Reports have an error with a variance of all, what
+// they have in common and what each has of its own.
+func (f *filter) hears(a sched.AttemptID, now sched.Time, says, all float64) {
 	f.rows = kit.Grown(f.rows, a.Row())
 	x := &f.rows[a.Row()]
 	own, change := f.errors()
@@ -74,7 +75,7 @@ func (f *filter) hears(a sched.AttemptID, now sched.Time, says, common float64) 
 		return
 	}
 	miss := x.miss*grown*grown + change
-	drift := since / x.left
+	drift, common := since/x.left, max(0, all-own)
 	believed := min(1, max(miss/(miss+own), math.Cbrt(4*common*drift*drift/own)))
 	x.left, x.miss = expects*math.Pow(says/expects, believed), believed*own
 }

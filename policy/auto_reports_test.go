@@ -33,7 +33,7 @@ func TestFilter(t *testing.T) {
 				}
 				left := (100 - s) * math.Exp(pace)
 				says := left * math.Exp(common+c.own*r.NormFloat64())
-				f.hears(id, sched.FromSeconds(s), says, square(c.common))
+				f.hears(id, sched.FromSeconds(s), says, square(c.common)+square(c.own))
 				if attempt > 50 && s > 10 {
 					off += square(math.Log(f.rows[id.Row()].left / left))
 					alone += square(math.Log(says / left))

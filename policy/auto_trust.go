@@ -37,8 +37,7 @@ func (p *trust) observe(v *sched.View, ev *sched.Event) {
 			return
 		}
 		_, sd := p.miss()
-		own, _ := p.filter.errors()
-		p.filter.hears(ev.Attempt, v.Now(), rem.Seconds(), max(0, sd*sd-own))
+		p.filter.hears(ev.Attempt, v.Now(), rem.Seconds(), sd*sd)
 		p.rows = kit.Grown(p.rows, row)
 		if p.rows[row].gen != ev.Attempt.Generation() {
 			p.rows[row] = promise{ev.Attempt.Generation(), v.Now(), rem.Seconds()}
