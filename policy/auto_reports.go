@@ -56,8 +56,8 @@ func (f *filter) errors() (own, change float64) {
 	return own, max(0, f.sqrs/n-2*own)
 }
 
-// hears takes in that an attempt has so many seconds left, as it says. Reports have an error with a variance of all, what
-// they have in common and what each has of its own.
+// hears takes in that an attempt has so many seconds left, as it says. all is the variance of the error of a report:
+// what reports of an attempt have in common, and what each has of its own.
 func (f *filter) hears(a sched.AttemptID, now sched.Time, says, all float64) {
 	f.rows = kit.Grown(f.rows, a.Row())
 	x := &f.rows[a.Row()]
