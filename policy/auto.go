@@ -355,15 +355,20 @@ func (p *auto) end(v *sched.View, act *sched.Actions) bool {
 		if !v.Rows().MayKill(a) || v.Task(v.Rows().TaskOf(a)).Live < 2 {
 			continue
 		}
-		t := v.Rows().TaskOf(a)
-		st := p.stages.Of(v.Task(t).Stage)
-		p.ends(v, st, v.Rows().JobOf(t), a, false, rival{since: oldest(v, t)})
-		p.fails(v, st, t, a)
-		kit.Kill(act, a, sched.Share)
-		p.order.Touch(v, v.Rows().JobOf(t))
+		p.kill(v, act, a, oldest(v, v.Rows().TaskOf(a)))
 		return true
 	}
 	return false
+}
+
+// kill ends an attempt of a task that goes on, and learns from it. since is when the first of the others began.
+func (p *auto) kill(v *sched.View, act *sched.Actions, a sched.AttemptID, since sched.Time) {
+	t := v.Rows().TaskOf(a)
+	j, st := v.Rows().JobOf(t), p.stages.Of(v.Task(t).Stage)
+	p.ends(v, st, j, a, false, rival{since: since})
+	p.fails(v, st, t, a)
+	kit.Kill(act, a, sched.Share)
+	p.order.Touch(v, j)
 }
 
 // hold notes the bid of an attempt that may be ended.

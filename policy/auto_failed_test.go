@@ -6,7 +6,6 @@ import (
 
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
-	"github.com/tailcut/tailcut/trace"
 )
 
 // TestFailures: clones that would have taken much longer than the winners speak for a task's size, those of usual length
@@ -44,23 +43,10 @@ func TestFailures(t *testing.T) {
 // so, if not exactly. Two slots are all that there is, and tasks wait. A clone of a long task looks like a good idea
 // until it has reported, and should not look like one again and again.
 func TestAutoLearnsOfFailures(t *testing.T) {
-	w, err := trace.Synthesize("synth:jobs=60;tasks=4;law=twopoint:lo=30,hi=900,p=0.1;arrivals=poisson:rate=0.004", 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range w.Stages {
-		w.Stages[i].Mean, w.Stages[i].SD = 0, 0
-	}
+	w := untold(t, "synth:jobs=60;tasks=4;law=twopoint:lo=30,hi=900,p=0.1;arrivals=poisson:rate=0.004")
 	clones := uint32(0)
 	for seed := range uint64(5) {
-		p, err := New("auto", 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, err := sim.Run(t.Context(), w, p, sim.Options{Machines: 2, Slots: 1, Limits: sched.DefaultLimits(), Model: sim.Intrinsic, Seed: seed, Progress: sim.Progress{Every: 10 * sched.Second, Noise: 0.2, Persists: true}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := resultOf(t, w, "auto", sim.Options{Machines: 2, Slots: 1, Limits: sched.DefaultLimits(), Model: sim.Intrinsic, Seed: seed, Progress: sim.Progress{Every: 10 * sched.Second, Noise: 0.2, Persists: true}})
 		for i := range res.Jobs {
 			clones += res.Jobs[i].Clones
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
-	"github.com/tailcut/tailcut/trace"
 )
 
 // TestAutoRareReports: one attempt in twenty hangs for twenty times as long, and reports are as rare as tasks are long. Silence
@@ -26,24 +25,11 @@ func TestAutoRareReports(t *testing.T) {
 		"jobs of eight": {"8", "lognormal:mean=10,sd=3", 1.03},
 		"single tasks":  {"1", "lognormal:mean=10,sd=3", 1.1},
 	} {
-		w, err := trace.Synthesize("synth:jobs=400;tasks="+c.tasks+";law="+c.law+";arrivals=poisson:rate=0.1", 5)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range w.Stages {
-			w.Stages[i].Mean, w.Stages[i].SD = 0, 0
-		}
+		w := untold(t, "synth:jobs=400;tasks="+c.tasks+";law="+c.law+";arrivals=poisson:rate=0.1")
 		flow := map[string]float64{}
 		for _, spec := range []string{"auto", "srew:slot=0s"} {
 			for run := range 3 {
-				p, err := New(spec, 1)
-				if err != nil {
-					t.Fatal(err)
-				}
-				res, err := sim.Run(t.Context(), w, p, sim.Options{Machines: 40, Slots: 1, Limits: sched.DefaultLimits(), Model: sim.StatedLaw, Seed: uint64(run), Progress: progress})
-				if err != nil {
-					t.Fatal(err)
-				}
+				res := resultOf(t, w, spec, sim.Options{Machines: 40, Slots: 1, Limits: sched.DefaultLimits(), Model: sim.StatedLaw, Seed: uint64(run), Progress: progress})
 				for j := range res.Jobs {
 					flow[spec] += (res.Jobs[j].Completion - res.Jobs[j].Arrival).Seconds() / float64(3*len(res.Jobs))
 				}

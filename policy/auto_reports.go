@@ -23,8 +23,9 @@ import (
 //
 // What all reports of an attempt have in common stays, see trust: c, with a variance of b. By c, p is off by c
 // (since / left) more with each report, and the filter by that / K if it goes on. So K is at least what makes the
-// sum of the variance from single reports, r K / 2, and of the square of that the least: K^3 = 4 b (since /
-// left)^2 / r.
+// sum of the variance from single reports, r K / 2, and of the square of that the least:
+//
+//	K^3 = 4 b (since / left)^2 / r
 type filter struct {
 	rows          []reported // by row
 	n, both, sqrs float64    // pairs of differences, and the sums of their products and of the squares
@@ -32,13 +33,15 @@ type filter struct {
 
 // reported is what an attempt has said.
 type reported struct {
-	gen  uint32
-	two  bool       // d is known
-	at   sched.Time // the latest report
-	last float64    // seconds left by that alone
-	left float64    // and by all of them
-	miss float64    // P of left
-	d    float64
+	gen      uint32
+	two      bool       // d is known
+	first    sched.Time // the first report
+	promised float64    // seconds left by that
+	at       sched.Time // the latest report
+	last     float64    // seconds left by that alone
+	left     float64    // and by all of them
+	miss     float64    // P of left
+	d        float64
 }
 
 const (
@@ -62,9 +65,13 @@ func (f *filter) hears(a sched.AttemptID, now sched.Time, says, all float64) {
 	f.rows = kit.Grown(f.rows, a.Row())
 	x := &f.rows[a.Row()]
 	own, change := f.errors()
+	if x.gen != a.Generation() {
+		*x = reported{gen: a.Generation(), first: now, promised: says, at: now, last: says, left: says, miss: own}
+		return
+	}
 	since := (now - x.at).Seconds()
-	if x.gen != a.Generation() || says <= 0 || since <= 0 {
-		*x = reported{gen: a.Generation(), at: now, last: says, left: says, miss: own}
+	if says <= 0 || since <= 0 {
+		x.two, x.at, x.last, x.left, x.miss = false, now, says, says, own
 		return
 	}
 	f.learns(x, says, since)
@@ -101,11 +108,17 @@ func (f *filter) left(a sched.AttemptID, row *sched.Attempt) (seconds, more floa
 	if !ok {
 		return 0, 0, false
 	}
-	if a.Row() < len(f.rows) {
-		if x := &f.rows[a.Row()]; x.gen == a.Generation() && x.at == row.ProgressAt {
-			own, _ := f.errors()
-			return x.left, x.miss - own, true
-		}
+	if x, heard := f.of(a); heard && x.at == row.ProgressAt {
+		own, _ := f.errors()
+		return x.left, x.miss - own, true
 	}
 	return rem.Seconds(), 0, true
+}
+
+// of returns what an attempt has said; ok is false if that is nothing.
+func (f *filter) of(a sched.AttemptID) (x *reported, ok bool) {
+	if a.Row() >= len(f.rows) || f.rows[a.Row()].gen != a.Generation() {
+		return nil, false
+	}
+	return &f.rows[a.Row()], true
 }

@@ -116,13 +116,8 @@ func (p *auto) beginAnew(v *sched.View, act *sched.Actions) bool {
 		if !v.Rows().MayKill(a) || v.Task(v.Rows().TaskOf(a)).Live > 1 {
 			continue
 		}
-		t := v.Rows().TaskOf(a)
-		j := v.Rows().JobOf(t)
-		p.ends(v, p.stages.Of(v.Task(t).Stage), j, a, false, rival{since: v.Now()})
-		p.fails(v, p.stages.Of(v.Task(t).Stage), t, a)
-		p.begun.again(t)
-		kit.Kill(act, a, sched.Share)
-		p.order.Touch(v, j)
+		p.begun.again(v.Rows().TaskOf(a))
+		p.kill(v, act, a, v.Now())
 		return true
 	}
 	return false

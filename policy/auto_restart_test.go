@@ -22,14 +22,7 @@ func TestAutoRedrawsInOverload(t *testing.T) {
 	var flow, machine [2]float64
 	for run := range 3 {
 		for i, spec := range []string{"srpt", "auto"} {
-			p, err := New(spec, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			res, err := sim.Run(t.Context(), w, p, sim.Options{Machines: 30, Slots: 1, Limits: sched.DefaultLimits(), Model: sim.StatedLaw, Seed: uint64(run), Progress: sim.Progress{Every: 7 * sched.Second}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := resultOf(t, w, spec, sim.Options{Machines: 30, Slots: 1, Limits: sched.DefaultLimits(), Model: sim.StatedLaw, Seed: uint64(run), Progress: sim.Progress{Every: 7 * sched.Second}})
 			for j := range res.Jobs {
 				flow[i] += (res.Jobs[j].Completion - res.Jobs[j].Arrival).Seconds()
 				machine[i] += (res.Jobs[j].Fruitful + res.Jobs[j].Fruitless).Seconds()

@@ -3,7 +3,6 @@ package policy
 import (
 	"math"
 
-	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -11,15 +10,8 @@ import (
 // the time left is compared with the time that it took.
 type trust struct {
 	filter    filter
-	rows      []promise
 	n         float64
 	sum, sqrs float64 // of the logarithms of promised by real time left
-}
-
-type promise struct {
-	gen  uint32
-	at   sched.Time
-	left float64
 }
 
 // What reports are taken for before any has come true, as if by so many: right, but for a deviation of the logarithm.
@@ -31,25 +23,19 @@ const (
 func (p *trust) observe(v *sched.View, ev *sched.Event) {
 	switch ev.Kind {
 	case sched.AttemptProgress:
-		a, row := v.Attempt(ev.Attempt), ev.Attempt.Row()
-		rem, ok := a.Remaining(v.Now())
+		a := v.Attempt(ev.Attempt)
+		if rem, ok := a.Remaining(v.Now()); ok {
+			_, sd := p.miss()
+			p.filter.hears(ev.Attempt, v.Now(), rem.Seconds(), sd*sd)
+		}
+	case sched.AttemptDone:
+		x, ok := p.filter.of(ev.Attempt)
 		if !ok {
 			return
 		}
-		_, sd := p.miss()
-		p.filter.hears(ev.Attempt, v.Now(), rem.Seconds(), sd*sd)
-		p.rows = kit.Grown(p.rows, row)
-		if p.rows[row].gen != ev.Attempt.Generation() {
-			p.rows[row] = promise{ev.Attempt.Generation(), v.Now(), rem.Seconds()}
-		}
-	case sched.AttemptDone:
-		row := ev.Attempt.Row()
-		if row >= len(p.rows) || p.rows[row].gen != ev.Attempt.Generation() {
-			return
-		}
-		if took := (v.Now() - p.rows[row].at).Seconds(); took > 0 && p.rows[row].left > 0 {
+		if took := (v.Now() - x.first).Seconds(); took > 0 && x.promised > 0 {
 			const fade = 0.99
-			e := max(-5, min(5, math.Log(p.rows[row].left/took)))
+			e := max(-5, min(5, math.Log(x.promised/took)))
 			p.n, p.sum, p.sqrs = fade*p.n+1, fade*p.sum+e, fade*p.sqrs+e*e
 		}
 	}

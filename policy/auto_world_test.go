@@ -8,6 +8,8 @@ import (
 
 	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/sim"
+	"github.com/tailcut/tailcut/trace"
 )
 
 // sameAgain is a world in which clones cannot help: a task takes as long again on every attempt.
@@ -136,4 +138,31 @@ func TestAutoWrongClaims(t *testing.T) {
 			t.Errorf("claims %g times the truth: a job takes %.0f s", factor, most)
 		}
 	}
+}
+
+// resultOf plays a workload under a new policy.
+func resultOf(t *testing.T, w *trace.Workload, spec string, o sim.Options) *sim.Result {
+	t.Helper()
+	p, err := New(spec, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := sim.Run(t.Context(), w, p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// untold makes a workload, of whose durations nothing is stated.
+func untold(t *testing.T, spec string) *trace.Workload {
+	t.Helper()
+	w, err := trace.Synthesize(spec, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range w.Stages {
+		w.Stages[i].Mean, w.Stages[i].SD = 0, 0
+	}
+	return w
 }
