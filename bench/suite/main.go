@@ -37,7 +37,8 @@ func main() {
 	flag.StringVar(&o.against, "against", "bench/suite/published.csv.gz", "a file that -csv has written: what it has of published policies is not run again, and other cells are left out; '' for none")
 	flag.IntVar(&o.every, "every", 1, "only every Nth cell")
 	flag.StringVar(&o.only, "only", "", "only cells whose names contain one of these texts, separated by spaces")
-	flag.IntVar(&o.runs, "runs", 0, "runs of each policy in a cell (default 5 to 30, fewer where there are many tasks)")
+	flag.IntVar(&o.runs.Each, "runs", 0, "runs of each policy in a cell (default 5 to 30, fewer where there are many tasks)")
+	flag.IntVar(&o.runs.Deep, "deep", 1, "run the policies of -also, and those that may be best after -runs, as many times as often")
 	flag.BoolVar(&o.heldOut, "held-out", false, "the cells that are held out, instead of the others")
 	flag.StringVar(&o.from, "from", "", "run nothing: take all from these files of -csv, separated by commas, in the cells that have all policies; with -csv write that to its file instead of the table")
 	flag.StringVar(&o.rows, "rows", "", "policies that the table and the picture show (default all)")
@@ -56,7 +57,8 @@ func main() {
 type options struct {
 	cells, family, policies, also, csv, against string
 	only, from, rows, picture, failing          string
-	every, runs                                 int
+	every                                       int
+	runs                                        suite.Runs
 	heldOut, declare                            bool
 	note                                        string // of the file of -csv
 }

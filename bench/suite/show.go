@@ -34,7 +34,7 @@ func (o *options) known(cells []suite.Cell, policies []string, published int) er
 func (o *options) show(all []*suite.Outcome) error {
 	rows := policy.SplitList(o.rows)
 	fmt.Printf("%d cells\n\n", len(all))
-	if err := suite.WriteTable(os.Stdout, all, "spark", rows); err != nil {
+	if err := suite.WriteTable(os.Stdout, all, suite.Reference, rows); err != nil {
 		return err
 	}
 	if o.failing != "" {

@@ -39,7 +39,7 @@ func WriteCSV(out io.Writer, note string, all []*Outcome) error {
 				flows[k] = strconv.FormatFloat(x, 'g', 9, 64)
 			}
 			if err := rows.Write([]string{
-				c.Family, c.Size, c.Service, c.Reports, c.Load, c.Slots, c.Scale, c.Told, c.Stations, strconv.FormatBool(c.HeldOut()), strconv.Itoa(o.Runs),
+				c.Family, c.Size, c.Service, c.Reports, c.Load, c.Slots, c.Scale, c.Told, c.Stations, strconv.FormatBool(c.HeldOut()), strconv.Itoa(r.Runs),
 				r.Policy, num(r.Flow), num(r.P99), num(r.MachineHours), num(r.Clones), num(r.Ratio.Mean), num(r.Ratio.Half), strconv.FormatBool(r.Best), strconv.FormatBool(r.Stuck),
 				strings.Join(flows, " "),
 			}); err != nil {
@@ -73,19 +73,18 @@ func ReadCSV(in io.Reader) (*Results, error) {
 	for i, text := range rows[1:] {
 		c := Cell{text[0], text[1], text[2], text[3], text[4], text[5], text[6], text[7], text[8]}
 		f := fields{text: text[len(header):]}
-		runs := int(f.number(f.text[0]))
-		r := Row{Policy: f.text[1], Flow: f.number(f.text[2]), P99: f.number(f.text[3]), MachineHours: f.number(f.text[4]), Clones: f.number(f.text[5]), Stuck: f.text[9] == "true"}
+		r := Row{Runs: int(f.number(f.text[0])), Policy: f.text[1], Flow: f.number(f.text[2]), P99: f.number(f.text[3]), MachineHours: f.number(f.text[4]), Clones: f.number(f.text[5]), Stuck: f.text[9] == "true"}
 		for part := range strings.FieldsSeq(f.text[10]) {
 			r.Flows = append(r.Flows, f.number(part))
 		}
 		if f.err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+3, f.err)
 		}
-		if !r.Stuck && len(r.Flows) != runs {
-			return nil, fmt.Errorf("line %d: flow_seconds_of_runs: expected %d values, got %d", i+3, runs, len(r.Flows))
+		if !r.Stuck && len(r.Flows) != r.Runs {
+			return nil, fmt.Errorf("line %d: flow_seconds_of_runs: expected %d values, got %d", i+3, r.Runs, len(r.Flows))
 		}
 		if all[c] == nil {
-			all[c] = &Outcome{Cell: c, Runs: runs}
+			all[c] = &Outcome{Cell: c}
 		}
 		all[c].Rows = append(all[c].Rows, r)
 	}

@@ -11,9 +11,9 @@ func Known(cells []Cell, known map[Cell]*Outcome, policies []string, published i
 		if from == nil {
 			continue
 		}
-		out := &Outcome{Cell: c, Runs: from.Runs}
+		out := &Outcome{Cell: c}
 		for _, name := range policies {
-			if r := from.row(name, from.Runs); r != nil {
+			if r := from.Of(name); r != nil {
 				out.Rows = append(out.Rows, *r)
 			}
 		}
@@ -25,8 +25,11 @@ func Known(cells []Cell, known map[Cell]*Outcome, policies []string, published i
 	return all
 }
 
-// Of returns what is known of a policy in an outcome that [Known] or [Cell.Run] has made; nil if there is nothing.
+// Of returns what is known of a policy in an outcome, which may be nil; nil if there is nothing.
 func (out *Outcome) Of(name string) *Row {
+	if out == nil {
+		return nil
+	}
 	i := slices.IndexFunc(out.Rows, func(r Row) bool { return r.Policy == name })
 	if i < 0 {
 		return nil

@@ -23,6 +23,12 @@ const (
 	tasksToRun = 60_000
 )
 
+// contending is how far above the best the interval of a policy may begin where more runs may show that it is the best.
+const contending = 1.05
+
+// Reference is the policy that the machine time of others is compared with.
+const Reference = "spark"
+
 // apart are policies that have nothing to decide in a suite without deadlines and sites, and those that nobody has
 // published.
 var apart = []string{
@@ -73,6 +79,7 @@ type Row struct {
 	Flow, P99    float64 // seconds
 	MachineHours float64
 	Clones       float64
+	Runs         int
 	Ratio        sim.Estimate
 	Best         bool      // of the published
 	Stuck        bool      // left jobs unfinished, or never ended: everything else is not known
@@ -83,59 +90,74 @@ type Row struct {
 // Outcome is a cell, and what the policies did in it.
 type Outcome struct {
 	Cell Cell
-	Runs int
-	Rows []Row // in the order of the policies
+	Rows []Row // in the order of the policies; not all need as many runs
 }
 
-// Run runs the policies through a cell, runs times each; with 0 as often as their tasks say. The first of them, as many
-// as published says, compete to be best; those behind are measured only. What an earlier outcome of the cell has of the
-// first, if there is one, is taken from there: runs have the same seeds each time, so the ratios stay those of pairs.
-func (c *Cell) Run(ctx context.Context, folder string, policies []string, published, runs int, earlier *Outcome) (*Outcome, error) {
+// Runs says how often policies run in a cell.
+type Runs struct {
+	Each int // 0: as often as their tasks say
+	Deep int // those that may be best, and those that do not compete, run as many times as often; 0 is 1
+}
+
+// Run runs the policies through a cell. The first of them, as many as published says, compete to be best; those behind
+// are measured only. What an earlier outcome of the cell has of the first, if there is one, is taken from there: runs
+// have the same seeds each time, so the ratios stay those of pairs.
+func (c *Cell) Run(ctx context.Context, folder string, policies []string, published int, runs Runs, earlier *Outcome) (*Outcome, error) {
 	at, err := c.World(folder)
 	if err != nil {
 		return nil, err
 	}
-	if runs == 0 {
-		runs = runsOf(at)
+	if runs.Each == 0 {
+		runs.Each = runsOf(at)
 	}
-	out := &Outcome{Cell: *c, Runs: runs, Rows: make([]Row, len(policies))}
+	deep := runs.Each * max(1, runs.Deep)
+	out := &Outcome{Cell: *c, Rows: make([]Row, len(policies))}
+	for i, name := range policies[:published] {
+		if out.Rows[i], err = c.row(ctx, at, name, runs.Each, earlier); err != nil {
+			return nil, err
+		}
+	}
+	out.compare(published)
 	for i, name := range policies {
-		if known := earlier.row(name, runs); known != nil && i < published {
-			out.Rows[i] = *known
+		if i < published && (out.Rows[i].Runs >= deep || !out.Rows[i].contends()) {
 			continue
 		}
-		if out.Rows[i], err = c.row(ctx, at, name, runs); err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", c.ID(), name, err)
+		known := earlier
+		if i >= published {
+			known = nil
+		}
+		if out.Rows[i], err = c.row(ctx, at, name, deep, known); err != nil {
+			return nil, err
 		}
 	}
 	out.compare(published)
 	return out, nil
 }
 
-// With returns the outcome with the rows of another of the same cell, unless they are of another number of runs.
+// contends tells whether more runs may show that a policy is the best, or the machine time of others is compared with
+// its own.
+func (r *Row) contends() bool {
+	return !r.Stuck && (r.Ratio.Mean-r.Ratio.Half <= contending || r.Policy == Reference)
+}
+
+// With returns the outcome with the rows of another of the same cell, which take the place of those of the same
+// policies.
 func (out *Outcome) With(more *Outcome) *Outcome {
-	if out == nil || out.Runs != more.Runs {
+	if out == nil {
 		return more
 	}
 	all := *out
-	all.Rows = slices.Concat(out.Rows, more.Rows)
+	all.Rows = slices.DeleteFunc(slices.Clone(out.Rows), func(r Row) bool { return more.Of(r.Policy) != nil })
+	all.Rows = append(all.Rows, more.Rows...)
 	return &all
 }
 
-// row returns what the outcome has of a policy, nil if there is nothing of as many runs.
-func (out *Outcome) row(name string, runs int) *Row {
-	if out == nil || out.Runs != runs {
-		return nil
+// row returns what an earlier outcome has of a policy, or runs it where that has fewer runs.
+func (c *Cell) row(ctx context.Context, at *World, name string, runs int, earlier *Outcome) (Row, error) {
+	if known := earlier.Of(name); known != nil && known.Runs >= runs {
+		return *known, nil
 	}
-	if i := slices.IndexFunc(out.Rows, func(r Row) bool { return r.Policy == name }); i >= 0 {
-		return &out.Rows[i]
-	}
-	return nil
-}
-
-// row runs one policy.
-func (c *Cell) row(ctx context.Context, at *World, name string, runs int) (Row, error) {
-	r := Row{Policy: name}
+	r := Row{Policy: name, Runs: runs}
 	began := time.Now()
 	res, err := (&simulation.Request{
 		Workload: at.Workload, Policies: []string{name}, Runs: runs, Seed: hashOf(c.ID()), Machines: at.Slots,
@@ -147,7 +169,7 @@ func (c *Cell) row(ctx context.Context, at *World, name string, runs int) (Row, 
 		return r, nil
 	}
 	if err != nil {
-		return r, err
+		return r, fmt.Errorf("%s: %s: %w", c.ID(), name, err)
 	}
 	for k := range res.Cells {
 		cell := &res.Cells[k]
@@ -161,12 +183,16 @@ func (c *Cell) row(ctx context.Context, at *World, name string, runs int) (Row, 
 	return r, nil
 }
 
-// compare finds the best of the published and sets the ratios to it.
+// compare finds the best of the published that have most runs, and sets the ratios to it, over the runs of both.
 func (out *Outcome) compare(published int) {
-	best := -1
+	best, most := -1, 0
 	for i := range out.Rows[:published] {
-		if r := &out.Rows[i]; !r.Stuck && (best < 0 || r.Flow < out.Rows[best].Flow) {
-			best = i
+		r := &out.Rows[i]
+		if r.Stuck {
+			continue
+		}
+		if r.Runs > most || r.Runs == most && r.Flow < out.Rows[best].Flow {
+			best, most = i, r.Runs
 		}
 	}
 	for i := range out.Rows {
@@ -176,7 +202,7 @@ func (out *Outcome) compare(published int) {
 		if best < 0 || r.Stuck {
 			continue
 		}
-		ratios := make([]float64, len(r.Flows))
+		ratios := make([]float64, min(len(r.Flows), most))
 		for k := range ratios {
 			ratios[k] = r.Flows[k] / out.Rows[best].Flows[k]
 		}

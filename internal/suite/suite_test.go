@@ -69,7 +69,7 @@ func TestWorlds(t *testing.T) {
 // A cell is run, and of the published one is the best.
 func TestRun(t *testing.T) {
 	c := Cell{Family: "array", Size: "10", Service: "law:heavy", Reports: "persistent:0.5", Load: "0.5", Slots: "by load", Scale: "1s", Told: "unknown", Stations: "two"}
-	out, err := c.Run(t.Context(), "", []string{"fifo", "spark", "late-short"}, 2, 0, nil)
+	out, err := c.Run(t.Context(), "", []string{"fifo", "spark", "late-short"}, 2, Runs{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func checkEarlier(t *testing.T, c *Cell, out *Outcome, written *bytes.Buffer) {
 	earlier := all.Outcomes[*c]
 	earlier.Rows = slices.DeleteFunc(earlier.Rows, func(r Row) bool { return r.Policy == "spark" })
 	earlier.Rows[0].Clones = 17 // a mark: fifo makes no clones
-	again, err := c.Run(t.Context(), "", []string{"fifo", "spark", "late-short"}, 2, 0, earlier)
+	again, err := c.Run(t.Context(), "", []string{"fifo", "spark", "late-short"}, 2, Runs{}, earlier)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,6 +127,49 @@ func checkEarlier(t *testing.T, c *Cell, out *Outcome, written *bytes.Buffer) {
 	}
 	if again.Rows[0].Clones != 17 {
 		t.Error("fifo was run again")
+	}
+}
+
+// TestDeep: policies that may be best run more often, and those that do not compete. What the others show stands beside
+// the same runs of the best.
+func TestDeep(t *testing.T) {
+	c := Cell{Family: "array", Size: "10", Service: "law:heavy", Reports: "every", Load: "0.5", Slots: "by load", Scale: "1s", Told: "unknown", Stations: "two"}
+	names := []string{"grass", "power-of-two", "srew:slot=0s", Reference, "auto"}
+	out, err := c.Run(t.Context(), "", names, 4, Runs{Each: 5, Deep: 4}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var written bytes.Buffer
+	if err := WriteCSV(&written, "", []*Outcome{out}); err != nil {
+		t.Fatal(err)
+	}
+	read, err := ReadCSV(&written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := Known([]Cell{c}, read.Outcomes, names, 4)[0]
+	most := 0
+	for i, r := range out.Rows {
+		most = max(most, r.Runs)
+		if (r.Policy == "auto" || r.Policy == Reference || r.Best) && r.Runs != 20 || r.Policy == "power-of-two" && r.Runs != 5 || len(r.Flows) != r.Runs {
+			t.Errorf("%s: %d runs, %d flow times", r.Policy, r.Runs, len(r.Flows))
+		}
+		if was := known.Rows[i]; was.Runs != r.Runs || was.Best != r.Best || math.Abs(was.Ratio.Mean-r.Ratio.Mean) > 1e-6 {
+			t.Errorf("read %+v, written %+v", was, r)
+		}
+	}
+	earlier := read.Outcomes[c]
+	for i := range earlier.Rows {
+		earlier.Rows[i].Clones = 17 // a mark
+	}
+	again, err := c.Run(t.Context(), "", names, 4, Runs{Each: 5, Deep: 4}, earlier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range again.Rows {
+		if (r.Clones == 17) != (r.Policy != "auto") {
+			t.Errorf("%s: %v clones, all but auto are known", r.Policy, r.Clones)
+		}
 	}
 }
 
@@ -158,12 +201,12 @@ func TestPublishedHolds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		now, err := c.Run(t.Context(), "", names, len(names), 0, nil)
+		now, err := c.Run(t.Context(), "", names, len(names), Runs{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range now.Rows {
-			if had := was.row(r.Policy, now.Runs); had == nil || math.Abs(had.Flow/r.Flow-1) > 1e-5 {
+			if had := was.Of(r.Policy); had == nil || math.Abs(had.Flow/r.Flow-1) > 1e-5 {
 				t.Errorf("%s, %s: mean flow %g s, the file has %+v", c.ID(), r.Policy, r.Flow, had)
 			}
 		}
@@ -175,11 +218,11 @@ func TestKnown(t *testing.T) {
 	cells := Declare()[:3]
 	known := map[Cell]*Outcome{}
 	row := func(name string, flows ...float64) Row {
-		return Row{Policy: name, Flow: flows[0], MachineHours: 1, Flows: flows}
+		return Row{Policy: name, Runs: len(flows), Flow: flows[0], MachineHours: 1, Flows: flows}
 	}
-	known[cells[0]] = &Outcome{Cell: cells[0], Runs: 3, Rows: []Row{row("own", 2, 2, 2), row("fifo", 4, 4, 4), row("spark", 2, 2, 2)}}
-	known[cells[1]] = &Outcome{Cell: cells[1], Runs: 3, Rows: []Row{row("own", 3, 3.3, 2.7), row("fifo", 1, 1, 1), row("spark", 2, 2, 2)}}
-	known[cells[2]] = &Outcome{Cell: cells[2], Runs: 3, Rows: []Row{row("own", 1, 1, 1), row("spark", 2, 2, 2)}}
+	known[cells[0]] = &Outcome{Cell: cells[0], Rows: []Row{row("own", 2, 2, 2), row("fifo", 4, 4, 4), row("spark", 2, 2, 2)}}
+	known[cells[1]] = &Outcome{Cell: cells[1], Rows: []Row{row("own", 3, 3.3, 2.7), row("fifo", 1, 1, 1), row("spark", 2, 2, 2)}}
+	known[cells[2]] = &Outcome{Cell: cells[2], Rows: []Row{row("own", 1, 1, 1), row("spark", 2, 2, 2)}}
 	all := Known(cells, known, []string{"fifo", "spark", "own"}, 2)
 	if len(all) != 2 || !all[0].Rows[1].Best || !all[1].Rows[0].Best || all[0].Of("own").Ratio.Mean != 1 || all[1].Of("own").Ratio.Mean != 3 {
 		t.Fatalf("%+v", all)
