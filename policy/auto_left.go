@@ -122,28 +122,37 @@ func (t *timeLeft) before(o *timeLeft) (chance float64) {
 // logarithm.
 const kernel = 0.3
 
-// weigh is the law once a report has said how much is left, with an error whose logarithm has a deviation sd: Bayes'
-// rule for values that each stand for a lognormal law of deviation kernel. A good report moves all values to what it
-// says, a bad one hardly changes their weights.
-func (t *timeLeft) weigh(says, sd float64) {
+// weigh is the law once a report has said how much is left, with an error whose logarithm has a deviation of low if it
+// is below 0 and of high if it is above, see errorLaw: Bayes' rule for values that each stand for a lognormal law of
+// deviation kernel, all of which is on the side on which its middle is. A good report moves all values to what it says,
+// a bad one hardly changes their weights.
+func (t *timeLeft) weigh(says, low, high float64) {
 	if says <= 0 {
 		t.clear()
 		t.put(0, 1)
 		return
 	}
-	logged, both := math.Log(says), kernel*kernel+sd*sd
-	move := kernel * kernel / both
+	logged := math.Log(says)
+	// of the variance of a value and the report
+	inverse := [...]float64{1 / (kernel*kernel + high*high), 1 / (kernel*kernel + low*low)}
+	side := func(d float64) int {
+		if d > 0 {
+			return 1
+		}
+		return 0
+	}
 	nearest := math.Inf(1)
 	for i, x := range t.x {
 		d := math.Log(max(x, 1e-9)) - logged
-		nearest = min(nearest, d*d)
+		nearest = min(nearest, d*d*inverse[side(d)])
 		t.x[i] = d
 	}
 	sum := 0.0
 	for i, d := range t.x {
-		t.w[i] *= math.Exp((nearest - d*d) / (2 * both))
+		by := inverse[side(d)]
+		t.w[i] *= math.Exp((nearest - d*d*by) / 2)
 		sum += t.w[i]
-		t.x[i] = says * math.Exp(d*(1-move))
+		t.x[i] = says * math.Exp(d*(1-kernel*kernel*by))
 	}
 	for i := range t.w {
 		t.w[i] /= sum

@@ -276,7 +276,8 @@ func (p *auto) left(v *sched.View, stage *sched.Stage, a sched.AttemptID, to *ti
 	row := p.quiet.Attempt(v, a)
 	if left, more, ok := p.trust.filter.left(a, &row); ok {
 		p.byAge(stage, (row.ProgressAt - row.Started).Seconds(), to)
-		to.weigh(left*math.Exp(-p.eye.bias), math.Sqrt(max(leastMiss*leastMiss, p.eye.sd*p.eye.sd+more)))
+		mode, low, high := p.trust.errors.law(more, p.eye.sd)
+		to.weigh(left*math.Exp(-mode), max(leastMiss, low), max(leastMiss, high))
 		to.after((v.Now() - row.ProgressAt).Seconds())
 		return
 	}

@@ -10,6 +10,7 @@ import (
 // the time left is compared with the time that it took.
 type trust struct {
 	filter    filter
+	errors    errorLaw
 	n         float64
 	sum, sqrs float64 // of the logarithms of promised by real time left
 }
@@ -35,7 +36,8 @@ func (p *trust) observe(v *sched.View, ev *sched.Event) {
 		}
 		if took := (v.Now() - x.first).Seconds(); took > 0 && x.promised > 0 {
 			const fade = 0.99
-			e := max(-5, min(5, math.Log(x.promised/took)))
+			e := max(-mostError, min(mostError, math.Log(x.promised/took)))
+			p.errors.add(e, fade)
 			p.n, p.sum, p.sqrs = fade*p.n+1, fade*p.sum+e, fade*p.sqrs+e*e
 		}
 	}
