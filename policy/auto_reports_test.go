@@ -33,16 +33,16 @@ func TestFilter(t *testing.T) {
 				}
 				left := (100 - s) * math.Exp(pace)
 				says := left * math.Exp(common+c.own*r.NormFloat64())
-				f.hears(id, sched.FromSeconds(s), says, square(c.common)+square(c.own))
+				f.hears(id, sched.FromSeconds(s), says, sq(c.common)+sq(c.own))
 				if attempt > 50 && s > 10 {
-					off += square(math.Log(f.rows[id.Row()].left / left))
-					alone += square(math.Log(says / left))
+					off += sq(math.Log(f.rows[id.Row()].left / left))
+					alone += sq(math.Log(says / left))
 				}
 			}
 		}
 		own, change := f.errors()
 		t.Logf("%s: error %.4f, of the latest report alone %.4f; own %.3f, change %.3f", name, math.Sqrt(off), math.Sqrt(alone), own, change)
-		if off > square(c.most)*alone+1e-3 {
+		if off > sq(c.most)*alone+1e-3 {
 			t.Errorf("%s: error %.4f, of the latest report alone %.4f", name, math.Sqrt(off), math.Sqrt(alone))
 		}
 		if math.Abs(own-c.own*c.own) > 0.1*c.own*c.own+0.005 {
@@ -50,8 +50,6 @@ func TestFilter(t *testing.T) {
 		}
 	}
 }
-
-func square(x float64) float64 { return x * x }
 
 // TestOutlives: the clones of a stage, judged by few winners, do not say more than they can: by the chance that so many
 // outlive all winners, of which there are taken to be a few more.

@@ -79,7 +79,7 @@ type Row struct {
 	Flow, P99    float64 // seconds
 	MachineHours float64
 	Clones       float64
-	Runs         int
+	Runs         int // also of one that is stuck
 	Ratio        sim.Estimate
 	Best         bool      // of the published
 	Stuck        bool      // left jobs unfinished, or never ended: everything else is not known
@@ -122,11 +122,7 @@ func (c *Cell) Run(ctx context.Context, folder string, policies []string, publis
 		if i < published && (out.Rows[i].Runs >= deep || !out.Rows[i].contends()) {
 			continue
 		}
-		known := earlier
-		if i >= published {
-			known = nil
-		}
-		if out.Rows[i], err = c.row(ctx, at, name, deep, known); err != nil {
+		if out.Rows[i], err = c.row(ctx, at, name, deep, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -152,7 +148,7 @@ func (out *Outcome) With(more *Outcome) *Outcome {
 	return &all
 }
 
-// row returns what an earlier outcome has of a policy, or runs it where that has fewer runs.
+// row returns what an earlier outcome has of a policy, or runs it where that has fewer runs, or is nil.
 func (c *Cell) row(ctx context.Context, at *World, name string, runs int, earlier *Outcome) (Row, error) {
 	if known := earlier.Of(name); known != nil && known.Runs >= runs {
 		return *known, nil
