@@ -34,10 +34,13 @@ package policy
 //	a clone of a resumable task goes on from where its attempts have saved most; bids do not count that
 //
 // Jobs with the least remaining work come first, and of their stages those with the longest paths. Machines that have
-// been slow come last. Each stage is looked at again every part of its median. An event costs
+// been slow come last. Each stage is looked at again every part of its median, and once a
+// report says that an attempt is slow. An event costs
 // O(log jobs + log stages), a look O(running tasks of the stage + stages of its job).
 
 import (
+	"math"
+
 	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -46,13 +49,13 @@ var autoEntry = kit.Entry{
 	Name:    "auto",
 	Family:  kit.Stragglers,
 	Clones:  "tasks for which a clone is worth its slot",
-	Cost:    "O(log jobs + log stages); of a look at a stage, some ten in each median duration, O(running tasks + stages of the job)",
+	Cost:    "O(log jobs + log stages); of a look at a stage, some twenty in each median duration, O(running tasks + stages of the job)",
 	Summary: "least remaining work first; a clone where what it saves is worth more than its slot (the default)",
 	Source:  "Tailcut",
 	Params: []kit.Param{
 		{Name: "idle", Kind: kit.Float, Default: "0.01", Min: 0, Max: 1, Help: "price of a slot while some are free and all others are in use; the price of one that a job waits for is 1/slots"},
 		{Name: "budget", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1, Help: "clones that may run at once, as a fraction of the slots, where no limits are given and the usual ones are less"},
-		{Name: "look", Kind: kit.Float, Default: "0.1", Min: 0.001, Max: 100, Help: "time between two looks at a stage, in medians of its tasks"},
+		{Name: "look", Kind: kit.Float, Default: "0.05", Min: 0.001, Max: 100, Help: "time between two looks at a stage, in medians of its tasks"},
 		kit.OrderBy("srpt"),
 	},
 	Progress:       true,
@@ -102,6 +105,8 @@ type autoStage struct {
 	cost     float64      // seconds of all attempts of tasks that are done, and of those that were begun anew
 	told     sched.Time   // something happened to it last
 	says     bool         // its attempts report how far they are
+	heard    uint32       // reports since the last look
+	asked    bool         // one of them asks for the next, see hears
 	mixed    bool         // tasks may have begun in another order than that of their ids
 	last     sched.TaskID // that has begun
 	outlived int          // clones that have outlived winners, see redraws
@@ -137,6 +142,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 		st := p.stages.Open(ev.Stage)
 		st.id, st.told = ev.Stage, v.Now()
 		st.ripe, st.says, st.mixed, st.last = false, false, false, 0
+		st.heard, st.asked = 0, false
 		if st.best == nil {
 			st.best, st.past.sorted = make([]want, 0, mostSeen), make([]float64, 0, mostKept)
 		}
@@ -150,6 +156,9 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 		st.mixed = st.mixed || ev.Kind != sched.AttemptProgress
 		if st.told = v.Now(); !p.due.Has(int(st.id)) {
 			p.schedule(v, st)
+		}
+		if ev.Kind == sched.AttemptProgress {
+			p.hears(v, st, ev.Attempt)
 		}
 	case sched.AttemptDone:
 		p.done(v, ev)
@@ -183,7 +192,7 @@ func (p *auto) done(v *sched.View, ev *sched.Event) {
 		for x, ok := v.FirstAttempt(ev.Task); ok; x, ok = v.NextAttempt(x) {
 			p.ends(v, st, ev.Job, x, false, rival{since, a.Started == since})
 			p.kept.ends(x, false)
-			p.ran(v, v.Attempt(x).Machine, (v.Now() - v.Rows().Started(x)).Seconds(), usually, false)
+			p.gaveUp(v, x, usually)
 		}
 		p.ends(v, st, ev.Job, ev.Attempt, true, rival{since: since})
 		p.kept.ends(ev.Attempt, true)
@@ -209,8 +218,8 @@ const (
 
 // schedule notes the next look at a stage, if its scale is known: a part of its median later, or of the time in which
 // nothing has happened to it. So a stage of tiny tasks, one of which runs for hours, is looked at some tens of times.
-// Where no task waits, looks come twice as often: slots are idle then, and what a clone saves grows with how early it
-// starts.
+// While tasks wait, looks at a stage that reports nothing come half as often: no slot is idle then, and an age alone
+// ends no attempt but a clone.
 func (p *auto) schedule(v *sched.View, st *autoStage) {
 	stage := v.Stage(st.id)
 	typical := st.past.median()
@@ -233,10 +242,36 @@ func (p *auto) schedule(v *sched.View, st *autoStage) {
 	}
 	still := (v.Now() - st.told).Seconds()
 	wait := p.part * max(typical, still) * max(1, float64(stage.Running)/much)
-	if p.order.Waiting() == 0 {
-		wait /= 2
+	if !st.says && p.order.Waiting() > 0 {
+		wait *= 2
 	}
 	p.due.Set(int(st.id), kit.Rising[sched.Time]{X: max(v.Now()+1, kit.Later(v.Now(), wait))})
+}
+
+// A report may ask for a look at once, see hears.
+const (
+	asksAgain = 1.3 // times the age at which an attempt has asked for a look, when it may ask again
+	perReport = 16  // running tasks that a look may go through for each report since the last one
+)
+
+// hears has a stage looked at as soon as a report says that an attempt takes more than a winner has cost so far, or how
+// far one of several attempts of a task is: what follows from that does not wait for the next look. The larger the
+// stage, the more reports there are first.
+func (p *auto) hears(v *sched.View, st *autoStage, a sched.AttemptID) {
+	st.heard++
+	x, ok := p.trust.filter.of(a)
+	if !ok || st.past.n == 0 || !p.due.Has(int(st.id)) {
+		return
+	}
+	if age := (v.Now() - v.Rows().Started(a)).Seconds(); age > asksAgain*x.asked {
+		dear := x.left*math.Exp(-p.trust.errors.mode) > st.cost/float64(st.past.n)
+		if dear || v.Task(v.Rows().TaskOf(a)).Live > 1 {
+			x.asked, st.asked = age, true
+		}
+	}
+	if st.asked && perReport*st.heard >= v.Stage(st.id).Running {
+		p.due.Set(int(st.id), kit.Rising[sched.Time]{X: v.Now()})
+	}
 }
 
 // price returns what a second of a slot costs now.
@@ -275,6 +310,7 @@ func (p *auto) watch(v *sched.View) {
 		st := p.stages.Of(sched.StageID(p.due.Top()))
 		stage := v.Stage(st.id)
 		if room || stage.Live > stage.Running || st.says && p.redraw.wins > 0 {
+			st.heard, st.asked = 0, false
 			p.look(v, st)
 			p.schedule(v, st)
 		} else {
@@ -367,6 +403,10 @@ func (p *auto) kill(v *sched.View, act *sched.Actions, a sched.AttemptID, since 
 	j, st := v.Rows().JobOf(t), p.stages.Of(v.Task(t).Stage)
 	p.ends(v, st, j, a, false, rival{since: since})
 	p.fails(v, st, t, a)
+	if row := v.Attempt(a); row.Progress > row.From { // else it says no more than its age
+		stage := v.Stage(st.id)
+		p.gaveUp(v, a, st.usually(&stage))
+	}
 	kit.Kill(act, a, sched.Share)
 	p.order.Touch(v, j)
 }

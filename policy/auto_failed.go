@@ -33,12 +33,18 @@ func (p *auto) fails(v *sched.View, st *autoStage, t sched.TaskID, x sched.Attem
 	if !a.Clone || a.Waiting || p.quiet.Silent(v, x) {
 		return
 	}
+	p.failed.add(&st.past, t, p.takes(v, x))
+}
+
+// takes returns how many seconds an attempt would take that is ended now: its age, and more if it has said so.
+func (p *auto) takes(v *sched.View, x sched.AttemptID) float64 {
+	a := v.Attempt(x)
 	takes := (v.Now() - a.Started).Seconds()
 	if left, _, ok := p.trust.filter.left(x, &a); ok {
 		bias, _ := p.trust.miss()
 		takes = max(takes, (a.ProgressAt-a.Started).Seconds()+left*math.Exp(-bias))
 	}
-	p.failed.add(&st.past, t, takes)
+	return takes
 }
 
 // add takes in a clone of a task that would have taken so many seconds.

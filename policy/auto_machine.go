@@ -43,6 +43,12 @@ func (p *auto) ran(v *sched.View, m sched.MachineID, seconds, usually float64, d
 	}
 }
 
+// gaveUp takes in that an attempt ends before it is done. If that were judged by its age alone, to end slow attempts
+// early would hide that their machine is slow.
+func (p *auto) gaveUp(v *sched.View, x sched.AttemptID, usually float64) {
+	p.ran(v, v.Attempt(x).Machine, p.takes(v, x), usually, false)
+}
+
 // machines learns whether a machine that was slow stays slow, by what ended there next. Then the slot that a straggler
 // gives back is worth less than the one that its clone takes.
 type machines struct {

@@ -42,6 +42,7 @@ type reported struct {
 	left     float64    // and by all of them
 	miss     float64    // P of left
 	d        float64
+	asked    float64 // age at which it has asked for a look, see hears
 }
 
 const (

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/tailcut/tailcut/policy/kit"
+	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -109,5 +111,55 @@ func TestOlderThanAll(t *testing.T) {
 		if p.byAge(nil, x.age, &law); law.mean() < x.least || law.mean() > x.most {
 			t.Errorf("after %v s: %.1f s, expected %v to %v", x.age, law.mean(), x.least, x.most)
 		}
+	}
+}
+
+// TestAutoHears: a report that says that an attempt is slow does not wait for the next look, here one after 100 medians.
+func TestAutoHears(t *testing.T) {
+	const s = sched.Second
+	w := on(t, "auto:look=100", sched.DefaultLimits())
+	w.Machines(40)
+	w.Submit(0, policytest.Tasks(40))
+	w.Fate = func(d *sched.Decision) policytest.Fate {
+		if d.Task == 7 && d.Number == 0 {
+			return policytest.Fate{Lasts: 1000 * s, Reports: s}
+		}
+		return policytest.Fate{Lasts: 100 * s, Reports: s}
+	}
+	w.Run()
+	v := w.Core.View()
+	if len(w.Clones()) == 0 || v.Now() > 210*s {
+		t.Errorf("clones %v, the job ends at %v; want one at the first report after the others have won, at 101 s", w.Clones(), v.Now())
+	}
+}
+
+// TestAutoHearsSeldom: the more tasks run, the more reports there are between two looks that they ask for.
+func TestAutoHearsSeldom(t *testing.T) {
+	const s, tasks = sched.Second, 640
+	p := autoOn(t, "auto:look=100")
+	w := policytest.NewWorld(t, p, sched.DefaultLimits())
+	w.Machines(tasks)
+	w.Submit(0, policytest.Tasks(tasks))
+	w.Fate = func(d *sched.Decision) policytest.Fate {
+		if d.Task < 10 {
+			return policytest.Fate{Lasts: 100 * s, Reports: s}
+		}
+		return policytest.Fate{Lasts: 1000 * s, Reports: s}
+	}
+	for w.Core.View().Now() < 102*s && w.Step() {
+	}
+	v, st := w.Core.View(), p.stages.Of(0)
+	st.heard, st.asked = 0, false
+	p.due.Set(0, kit.Rising[sched.Time]{X: sched.Never})
+	slow, _ := v.RunningTask(0, 0)
+	a, _ := v.FirstAttempt(slow)
+	x, _ := p.trust.filter.of(a)
+	x.asked = 0
+	reports := 0
+	for ; p.due.TopKey().X > v.Now() && reports < tasks; reports++ {
+		p.hears(v, st, a)
+	}
+	if want := tasks / perReport; reports != want {
+		t.Errorf("a look after %d reports of %d tasks, want %d", reports, tasks, want)
 	}
 }

@@ -62,11 +62,12 @@ func TestPerSuccess(t *testing.T) {
 }
 
 // TestAutoBeginsAnew: where no slot is free and new attempts are quick, stragglers end without a clone beside them. Where
-// the machine is what is slow, they do so a few times only, and take no more than a fiftieth of machine time beyond fifo's.
+// the machine is what is slow, they do so a few times only, as what they have said speaks against the machine. Jobs are
+// done no later than under fifo then, and take no more machine time than what is idle at the end.
 func TestAutoBeginsAnew(t *testing.T) {
 	s := sched.Second
 	for _, slow := range []string{"attempt", "machine"} {
-		machine, anew := map[string]float64{}, 0
+		machine, end, anew := map[string]float64{}, map[string]float64{}, 0
 		for _, spec := range []string{"fifo", "auto"} {
 			w := on(t, spec, sched.DefaultLimits())
 			w.Machines(8)
@@ -81,6 +82,7 @@ func TestAutoBeginsAnew(t *testing.T) {
 			}
 			w.Run()
 			v := w.Core.View()
+			end[spec] = v.Now().Seconds()
 			for j := range sched.JobID(30) {
 				machine[spec] += (v.Job(j).Fruitful + v.Job(j).Fruitless).Seconds()
 			}
@@ -91,7 +93,8 @@ func TestAutoBeginsAnew(t *testing.T) {
 			}
 		}
 		t.Logf("slow %s: machine time %.3f of fifo's, %d tasks begun anew", slow, machine["auto"]/machine["fifo"], anew)
-		if slow == "attempt" && (anew < 20 || machine["auto"] > 0.75*machine["fifo"]) || slow == "machine" && machine["auto"] > 1.02*machine["fifo"] {
+		if slow == "attempt" && (anew < 20 || machine["auto"] > 0.7*machine["fifo"]) ||
+			slow == "machine" && (anew > 50 || end["auto"] > end["fifo"] || machine["auto"] > 1.03*machine["fifo"]) {
 			t.Errorf("slow %s: machine time %.3f of fifo's, %d tasks begun anew", slow, machine["auto"]/machine["fifo"], anew)
 		}
 	}
