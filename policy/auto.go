@@ -34,9 +34,8 @@ package policy
 //	a clone of a resumable task goes on from where its attempts have saved most; bids do not count that
 //
 // Jobs with the least remaining work come first, and of their stages those with the longest paths. Machines that have
-// been slow come last. Each stage is looked at again every part of its median, and once a
-// report says that an attempt is slow. An event costs
-// O(log jobs + log stages), a look O(running tasks of the stage + stages of its job).
+// been slow come last. Each stage is looked at again every part of its median, and once a report says that an attempt
+// is slow. An event costs O(log jobs + log stages), a look O(running tasks of the stage + stages of its job).
 
 import (
 	"math"
