@@ -38,8 +38,6 @@ package policy
 // is slow. An event costs O(log jobs + log stages), a look O(running tasks of the stage + stages of its job).
 
 import (
-	"math"
-
 	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
@@ -143,7 +141,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 		st.ripe, st.says, st.mixed, st.last = false, false, false, 0
 		st.heard, st.asked = 0, false
 		if st.best == nil {
-			st.best, st.past.sorted = make([]want, 0, mostSeen), make([]float64, 0, mostKept)
+			st.best, st.past.sorted = make([]want, 0, leastSeen), make([]float64, 0, mostKept)
 		}
 		st.past.reset()
 		st.cost, st.until, st.outlived = 0, 0, 0
@@ -208,71 +206,6 @@ func (p *auto) done(v *sched.View, ev *sched.Event) {
 	}
 }
 
-// How many running tasks a look may cost before looks become rarer; and while more tasks wait than run, so that the end
-// of the stage is far.
-const (
-	rarer    = 500
-	rarerYet = 100
-)
-
-// schedule notes the next look at a stage, if its scale is known: a part of its median later, or of the time in which
-// nothing has happened to it. So a stage of tiny tasks, one of which runs for hours, is looked at some tens of times.
-// While tasks wait, looks at a stage that reports nothing come half as often: no slot is idle then, and an age alone
-// ends no attempt but a clone.
-func (p *auto) schedule(v *sched.View, st *autoStage) {
-	stage := v.Stage(st.id)
-	typical := st.past.median()
-	if typical == 0 {
-		typical = stage.Mean.Seconds()
-	}
-	if typical == 0 {
-		typical, _ = p.quiet.Interval(st.id)
-	}
-	if typical == 0 {
-		typical = p.unknown.typical()
-	}
-	if typical == 0 {
-		p.due.Drop(int(st.id))
-		return
-	}
-	much := float64(rarer)
-	if stage.Pending > stage.Running {
-		much = rarerYet
-	}
-	still := (v.Now() - st.told).Seconds()
-	wait := p.part * max(typical, still) * max(1, float64(stage.Running)/much)
-	if !st.says && p.order.Waiting() > 0 {
-		wait *= 2
-	}
-	p.due.Set(int(st.id), kit.Rising[sched.Time]{X: max(v.Now()+1, kit.Later(v.Now(), wait))})
-}
-
-// A report may ask for a look at once, see hears.
-const (
-	asksAgain = 1.3 // times the age at which an attempt has asked for a look, when it may ask again
-	perReport = 16  // running tasks that a look may go through for each report since the last one
-)
-
-// hears has a stage looked at as soon as a report says that an attempt takes more than a winner has cost so far, or how
-// far one of several attempts of a task is: what follows from that does not wait for the next look. The larger the
-// stage, the more reports there are first.
-func (p *auto) hears(v *sched.View, st *autoStage, a sched.AttemptID) {
-	st.heard++
-	x, ok := p.trust.filter.of(a)
-	if !ok || st.past.n == 0 || !p.due.Has(int(st.id)) {
-		return
-	}
-	if age := (v.Now() - v.Rows().Started(a)).Seconds(); age > asksAgain*x.asked {
-		dear := x.left*math.Exp(-p.trust.errors.mode) > st.cost/float64(st.past.n)
-		if dear || v.Task(v.Rows().TaskOf(a)).Live > 1 {
-			x.asked, st.asked = age, true
-		}
-	}
-	if st.asked && perReport*st.heard >= v.Stage(st.id).Running {
-		p.due.Set(int(st.id), kit.Rising[sched.Time]{X: v.Now()})
-	}
-}
-
 // price returns what a second of a slot costs now.
 func (p *auto) price(v *sched.View) float64 {
 	return max(p.waits(v), p.idle*float64(v.Cluster().Live())/float64(max(1, v.Slots())))
@@ -290,36 +223,6 @@ func (p *auto) Decide(v *sched.View, act *sched.Actions) {
 	}
 	p.anew = p.anew[:0]
 	kit.WakeFor(act, &p.due)
-}
-
-// watch looks at the stages whose turn it is. Those that could not have a clone now have theirs when there is room;
-// once a clone has won, those that report anyway, for what had better begin anew.
-func (p *auto) watch(v *sched.View) {
-	room := v.CloneRoom() > 0
-	if room {
-		for _, s := range p.ripe {
-			if p.stages.Has(s) {
-				p.stages.Of(s).ripe = false
-				p.due.Set(int(s), kit.Rising[sched.Time]{X: v.Now()})
-			}
-		}
-		p.ripe = p.ripe[:0]
-	}
-	for p.due.Len() > 0 && p.due.TopKey().X <= v.Now() {
-		st := p.stages.Of(sched.StageID(p.due.Top()))
-		stage := v.Stage(st.id)
-		if room || stage.Live > stage.Running || st.says && p.redraw.wins > 0 {
-			st.heard, st.asked = 0, false
-			p.look(v, st)
-			p.schedule(v, st)
-		} else {
-			p.due.Drop(int(st.id))
-			if !st.ripe {
-				st.ripe = true
-				p.ripe = append(p.ripe, st.id)
-			}
-		}
-	}
 }
 
 // launch starts the task that waits first. Of one that is alone in its stage no more will be known than what others

@@ -3,6 +3,7 @@ package policy
 import (
 	"math"
 
+	"github.com/tailcut/tailcut/policy/kit"
 	"github.com/tailcut/tailcut/sched"
 )
 
@@ -20,8 +21,8 @@ import (
 type stageEnd struct {
 	at, width onGrid
 	fresh     onGrid
-	seen      [mostSeen]onGrid
-	from      [mostSeen + 1]onGrid // the product of F_k over all tasks but the first so many of those seen
+	seen      []onGrid
+	from      []onGrid // the product of F_k over all tasks but the first so many of those seen
 }
 
 // onGrid is a number for each time of the grid.
@@ -47,6 +48,7 @@ func (s *stageEnd) frame(usual float64) {
 func (s *stageEnd) find(e *autoEye, stage *sched.Stage) {
 	s.over(&e.renewal, &s.fresh)
 	n := len(e.seen)
+	s.seen, s.from = kit.Grown(s.seen, n), kit.Grown(s.from, n)
 	s.from[n].fill(1)
 	if unseen := float64(int(stage.Running) - n); unseen > 0 {
 		for g, f := range &s.fresh {

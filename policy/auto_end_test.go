@@ -51,7 +51,7 @@ func TestStageEnd(t *testing.T) {
 	r := rand.New(rand.NewPCG(105, 1))
 	law := func(mean float64) timeLeft { return someLaw(r, mean) }
 	for range 500 {
-		e := &autoEye{renewal: law(1)}
+		e := &autoEye{renewal: law(1), remains: make([]remains, 16)}
 		e.usual = e.renewal.mean()
 		n, unseen := 1+r.IntN(8), r.IntN(3)
 		var exact []timeLeft
@@ -88,7 +88,7 @@ func TestStageEnd(t *testing.T) {
 func TestStageEndLater(t *testing.T) {
 	r := rand.New(rand.NewPCG(114, 1))
 	for range 500 {
-		e := &autoEye{renewal: someLaw(r, 1)}
+		e := &autoEye{renewal: someLaw(r, 1), remains: make([]remains, 16)}
 		e.usual = e.renewal.mean()
 		n := 1 + r.IntN(8)
 		exact := make([]timeLeft, n)
@@ -168,10 +168,10 @@ func TestOutlive(t *testing.T) {
 	if len(w.Clones()) == 0 {
 		t.Fatal("the slow task has no clone")
 	}
-	if got := outlive(w.Core.View(), 0, 1, false); got < math.Log(4.9) {
+	if got := outlive(w.Core.View(), 0, 1, false, leastSeen); got < math.Log(4.9) {
 		t.Errorf("the logarithms of ages by longest winner sum to %v, want that of the original at least", got)
 	}
-	if got := outlive(w.Core.View(), 0, 1, true); got > math.Log(4.5) {
+	if got := outlive(w.Core.View(), 0, 1, true, leastSeen); got > math.Log(4.5) {
 		t.Errorf("the logarithms of ages by longest winner sum to %v in a stage that reports, want that of the clone alone", got)
 	}
 }

@@ -17,7 +17,7 @@ type autoEye struct {
 	ids        [mostLaws]sched.AttemptID
 	best, next timeLeft
 	paced      timeLeft
-	remains    [mostSeen]remains
+	remains    []remains
 	fewer      []fewer
 	past       *sample // durations of the stage, as far as they are known
 	known      sample  // memory for them
@@ -25,7 +25,7 @@ type autoEye struct {
 	tail       tail    // of past
 	usual      float64 // mean of renewal
 	share      float64 // 1 / (1 + running tasks)
-	hope       [mostSeen]float64
+	hope       []float64
 	slot       float64 // what that of a straggler is worth by that of its clone, see machines
 	bias, sd   float64 // of reports, see trust
 	crowded    bool    // there are more tasks than seen
@@ -34,9 +34,20 @@ type autoEye struct {
 }
 
 const (
-	mostSeen = 48 // tasks of a stage of which a look computes the law: those that seem slowest
-	mostLaws = 4  // attempts of a task that a look considers
+	leastSeen = 96   // tasks of a stage of which a look computes the law, those that seem slowest;
+	partSeen  = 16   // once none waits one in so many of all that the stage has, if that is more;
+	mostSeen  = 1024 // and so many at most
+	mostLaws  = 4    // attempts of a task that a look considers
 )
+
+// toSee returns of how many tasks of a stage a look computes the law. At the end of a large stage as many may be slow
+// as another one has tasks.
+func toSee(stage *sched.Stage) int {
+	if stage.Pending > 0 {
+		return leastSeen
+	}
+	return min(mostSeen, max(leastSeen, int(stage.Tasks)/partSeen))
+}
 
 // runner is a running task.
 type runner struct {
@@ -135,7 +146,7 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 			st.best = append(st.best, w)
 		}
 	}
-	slices.SortFunc(st.best, func(a, b want) int { return cmp.Or(cmp.Compare(b.bid, a.bid), cmp.Compare(a.task, b.task)) })
+	slices.SortFunc(st.best, func(a, b want) int { return descending(a.bid, b.bid, a.task, b.task) })
 	p.bid(st)
 }
 
@@ -201,7 +212,7 @@ func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 		if few && !st.says {
 			past.above, past.from = above(v, st.id, past.tailFrom(), past.n)
 		}
-		past.older = outlive(v, st.id, past.tailFrom(), st.says)
+		past.older = outlive(v, st.id, past.tailFrom(), st.says, toSee(stage))
 		e.tail = tailOf(past.index())
 	}
 	p.byAge(stage, 0, &e.renewal)
@@ -221,9 +232,9 @@ func (p *auto) stands(v *sched.View, id sched.StageID) bool {
 // outlive returns the sum of the logarithms of age by longest, of attempts that run longer than that. Of a task in a
 // stage that reports, the youngest attempt alone counts: there the original stands for what its report says, and a tail
 // that its age makes longer has others cloned for nothing.
-func outlive(v *sched.View, id sched.StageID, longest float64, says bool) (older float64) {
+func outlive(v *sched.View, id sched.StageID, longest float64, says bool, most int) (older float64) {
 	n := 0
-	for t, ok := v.RunningTask(id, 0); ok && n < mostSeen && longest > 0; t, ok = v.RunningTask(id, t+1) {
+	for t, ok := v.RunningTask(id, 0); ok && n < most && longest > 0; t, ok = v.RunningTask(id, t+1) {
 		n++
 		for a, runs := v.FirstAttempt(t); runs; a, runs = v.NextAttempt(a) {
 			if age := (v.Now() - v.Rows().Started(a)).Seconds(); age > longest {
@@ -287,8 +298,8 @@ func (p *auto) left(v *sched.View, stage *sched.Stage, a sched.AttemptID, to *ti
 // survey collects the running tasks of a stage that seem slowest, the one that lasts longest first.
 func (p *auto) survey(v *sched.View, st *autoStage, stage *sched.Stage) {
 	e := &p.eye
-	e.seen, e.crowded, e.starting = e.seen[:0], false, 0
-	usually := st.usually(stage)
+	e.seen, e.starting = e.seen[:0], 0
+	usually, most, least := st.usually(stage), toSee(stage), math.Inf(-1)
 	for t, ok := v.RunningTask(st.id, 0); ok; t, ok = v.RunningTask(st.id, t+1) {
 		x := runner{id: t}
 		p.glance(v, &x, usually)
@@ -296,26 +307,43 @@ func (p *auto) survey(v *sched.View, st *autoStage, stage *sched.Stage) {
 			e.starting++
 			continue
 		}
-		if len(e.seen) == mostSeen {
-			if e.crowded = true; x.seems <= e.seen[mostSeen-1].seems {
-				if x.first && !st.says && !st.mixed {
-					break // those after it are younger
-				}
-				continue
+		if x.seems <= least {
+			if x.first && !st.says && !st.mixed {
+				break // those after it are younger
 			}
-			e.seen = e.seen[:mostSeen-1]
+			continue
 		}
-		at := len(e.seen)
-		for at > 0 && e.seen[at-1].seems < x.seems {
-			at--
+		e.seen = append(e.seen, x)
+		if len(e.seen) == 2*most {
+			least = e.slowest(most)
 		}
-		e.seen = slices.Insert(e.seen, at, x)
 	}
+	e.slowest(most)
+	e.crowded = len(e.seen) < int(stage.Running-e.starting)
+	e.remains = kit.Grown(e.remains, len(e.seen))
 	e.fewer = e.fewer[:0]
 	for i := range e.seen {
 		p.judge(v, stage, i)
 	}
-	slices.SortFunc(e.seen, func(a, b runner) int { return cmp.Or(cmp.Compare(b.until, a.until), cmp.Compare(a.id, b.id)) })
+	slices.SortFunc(e.seen, func(a, b runner) int { return descending(a.until, b.until, a.id, b.id) })
+}
+
+// slowest leaves so many of the tasks seen that seem slowest, these first, and returns how slow the last one seems.
+func (e *autoEye) slowest(most int) float64 {
+	slices.SortFunc(e.seen, func(a, b runner) int { return descending(a.seems, b.seems, a.id, b.id) })
+	if len(e.seen) < most {
+		return math.Inf(-1)
+	}
+	e.seen = e.seen[:most]
+	return e.seen[most-1].seems
+}
+
+// descending compares tasks a and b by x and y, the largest first; those that are equal by their ids.
+func descending(x, y float64, a, b sched.TaskID) int {
+	if x != y {
+		return cmp.Compare(y, x)
+	}
+	return cmp.Compare(a, b)
 }
 
 // glance says how slow a task seems: by the best report of its attempts and how long ago that was, without one by the
@@ -471,6 +499,7 @@ func (e *autoEye) late(rest float64, cause *tally) (late float64, many int) {
 
 // hopes finds for each of the tasks that are seen the most that quicken can find from there on, if clones take no time.
 func (e *autoEye) hopes() {
+	e.hope = kit.Grown(e.hope, len(e.seen))
 	most := math.Inf(-1)
 	for j := len(e.seen) - 1; j >= 0; j-- {
 		switch {

@@ -133,33 +133,36 @@ func TestAutoHears(t *testing.T) {
 	}
 }
 
-// TestAutoHearsSeldom: the more tasks run, the more reports there are between two looks that they ask for.
+// TestAutoHearsSeldom: the more tasks run, the more reports there are between two looks that they ask for, and more
+// while tasks of the stage wait.
 func TestAutoHearsSeldom(t *testing.T) {
-	const s, tasks = sched.Second, 640
-	p := autoOn(t, "auto:look=100")
-	w := policytest.NewWorld(t, p, sched.DefaultLimits())
-	w.Machines(tasks)
-	w.Submit(0, policytest.Tasks(tasks))
-	w.Fate = func(d *sched.Decision) policytest.Fate {
-		if d.Task < 10 {
-			return policytest.Fate{Lasts: 100 * s, Reports: s}
+	const s, slots = sched.Second, 640
+	for tasks, want := range map[int]int{slots: slots / 64, slots + 100: slots / 16} {
+		p := autoOn(t, "auto:look=100")
+		w := policytest.NewWorld(t, p, sched.DefaultLimits())
+		w.Machines(slots)
+		w.Submit(0, policytest.Tasks(tasks))
+		w.Fate = func(d *sched.Decision) policytest.Fate {
+			if d.Task < 10 {
+				return policytest.Fate{Lasts: 100 * s, Reports: s}
+			}
+			return policytest.Fate{Lasts: 1000 * s, Reports: s}
 		}
-		return policytest.Fate{Lasts: 1000 * s, Reports: s}
-	}
-	for w.Core.View().Now() < 102*s && w.Step() {
-	}
-	v, st := w.Core.View(), p.stages.Of(0)
-	st.heard, st.asked = 0, false
-	p.due.Set(0, kit.Rising[sched.Time]{X: sched.Never})
-	slow, _ := v.RunningTask(0, 0)
-	a, _ := v.FirstAttempt(slow)
-	x, _ := p.trust.filter.of(a)
-	x.asked = 0
-	reports := 0
-	for ; p.due.TopKey().X > v.Now() && reports < tasks; reports++ {
-		p.hears(v, st, a)
-	}
-	if want := tasks / perReport; reports != want {
-		t.Errorf("a look after %d reports of %d tasks, want %d", reports, tasks, want)
+		for w.Core.View().Now() < 102*s && w.Step() {
+		}
+		v, st := w.Core.View(), p.stages.Of(0)
+		st.heard, st.asked = 0, false
+		p.due.Set(0, kit.Rising[sched.Time]{X: sched.Never})
+		slow, _ := v.RunningTask(0, 0)
+		a, _ := v.FirstAttempt(slow)
+		x, _ := p.trust.filter.of(a)
+		x.asked = 0
+		reports := 0
+		for ; p.due.TopKey().X > v.Now() && reports < tasks; reports++ {
+			p.hears(v, st, a)
+		}
+		if reports != want {
+			t.Errorf("a look after %d reports of %d tasks, want %d", reports, tasks, want)
+		}
 	}
 }

@@ -166,3 +166,30 @@ func untold(t *testing.T, spec string) *trace.Workload {
 	}
 	return w
 }
+
+// TestAutoManyAreSlow: in a stage of thousands of tasks hundreds are slow at once, and all have clones soon.
+func TestAutoManyAreSlow(t *testing.T) {
+	const s, tasks = sched.Second, 8000
+	end := func(spec string, reports sched.Time) sched.Time {
+		w := on(t, spec, sched.DefaultLimits())
+		w.Machine(0, tasks)
+		w.Submit(0, policytest.Tasks(tasks))
+		r := rand.New(rand.NewPCG(3, 18))
+		w.Fate = func(d *sched.Decision) policytest.Fate {
+			f := policytest.Fate{Lasts: sched.FromSeconds(10 + r.Float64()), Reports: reports}
+			if r.IntN(20) == 0 {
+				f.Lasts *= 10
+			}
+			return f
+		}
+		w.Run()
+		return w.Core.View().Now()
+	}
+	for _, reports := range []sched.Time{0, s} {
+		first, auto := end("fifo", reports), end("auto", reports)
+		t.Logf("reports every %v: done at %v, without clones at %v", reports, auto, first)
+		if auto > 45*s || first < 100*s {
+			t.Errorf("reports every %v: done at %v, without clones at %v", reports, auto, first)
+		}
+	}
+}
