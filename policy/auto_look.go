@@ -36,17 +36,22 @@ type autoEye struct {
 const (
 	leastSeen = 96   // tasks of a stage of which a look computes the law, those that seem slowest;
 	partSeen  = 16   // once none waits one in so many of all that the stage has, if that is more;
-	mostSeen  = 1024 // and so many at most
+	mostHeard = 512  // and so many at most if attempts report,
+	mostSeen  = 1024 // or else, when those that began at once have the same law
 	mostLaws  = 4    // attempts of a task that a look considers
 )
 
 // toSee returns of how many tasks of a stage a look computes the law. At the end of a large stage as many may be slow
 // as another one has tasks.
-func toSee(stage *sched.Stage) int {
-	if stage.Pending > 0 {
+func (st *autoStage) toSee(stage *sched.Stage) int {
+	switch part := int(stage.Tasks) / partSeen; {
+	case stage.Pending > 0:
 		return leastSeen
+	case st.says:
+		return min(mostHeard, max(leastSeen, part))
+	default:
+		return min(mostSeen, max(leastSeen, part))
 	}
-	return min(mostSeen, max(leastSeen, int(stage.Tasks)/partSeen))
 }
 
 // runner is a running task.
@@ -212,7 +217,7 @@ func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 		if few && !st.says {
 			past.above, past.from = above(v, st.id, past.tailFrom(), past.n)
 		}
-		past.older = outlive(v, st.id, past.tailFrom(), st.says, toSee(stage))
+		past.older = outlive(v, st.id, past.tailFrom(), st.says, st.toSee(stage))
 		e.tail = tailOf(past.index())
 	}
 	p.byAge(stage, 0, &e.renewal)
@@ -299,7 +304,7 @@ func (p *auto) left(v *sched.View, stage *sched.Stage, a sched.AttemptID, to *ti
 func (p *auto) survey(v *sched.View, st *autoStage, stage *sched.Stage) {
 	e := &p.eye
 	e.seen, e.starting = e.seen[:0], 0
-	usually, most, least := st.usually(stage), toSee(stage), math.Inf(-1)
+	usually, most, least := st.usually(stage), st.toSee(stage), math.Inf(-1)
 	for t, ok := v.RunningTask(st.id, 0); ok; t, ok = v.RunningTask(st.id, t+1) {
 		x := runner{id: t}
 		p.glance(v, &x, usually)

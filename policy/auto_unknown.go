@@ -152,7 +152,7 @@ func (p *auto) guess(v *sched.View, st *autoStage, stage *sched.Stage) {
 		return p.blind(st, stage, attempts)
 	}
 	first := blind(1)
-	for t, ok := v.RunningTask(st.id, 0); ok && len(st.best) < toSee(stage); t, ok = v.RunningTask(st.id, t+1) {
+	for t, ok := v.RunningTask(st.id, 0); ok && len(st.best) < st.toSee(stage); t, ok = v.RunningTask(st.id, t+1) {
 		live, room := int(v.Task(t).Live), v.AttemptRoom(t)
 		a, _ := v.FirstAttempt(t)
 		for m := live - 1; m > 0; m-- {
