@@ -105,15 +105,15 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	slack := p.slack(v, st, &stage, over)
 	late, many := p.eye.late(rest, &cause)
 	late = beyond(late, slack, many)
-	start := p.start.cost()
-	late -= (cause[byChance] + cause[byPace]) * start
+	start := p.start.cost() // clones start at once, so the stage waits for it once
+	late -= (cause[byChance] + cause[byPace]) * start / float64(max(1, many))
 	idle, cloned := p.order.Waiting() == 0 && v.CloneRoom() > 0, stage.Live > stage.Running
 	if idle || cloned {
 		p.eye.end.find(&p.eye, &stage)
 	}
 	if idle { // Then what is rare counts, too: that one of many tasks takes long.
 		mean, n := p.eye.end.sooner(len(p.eye.seen))
-		if mean = cause[byChance] * (beyond(mean, slack, n) - start); mean > late {
+		if mean = cause[byChance] * (beyond(mean, slack, n) - start/float64(max(1, n))); mean > late {
 			late, many = mean, n
 		}
 	}

@@ -155,3 +155,26 @@ func TestAutoClonesGoOn(t *testing.T) {
 		}
 	}
 }
+
+// TestStartsOfManyClones: tasks wait up to four seconds until they are at work, as processes do that start at once. Of
+// 2,000 tasks, 100 take ten times as long. Their clones start at once, too, so the stage waits for one start and not for
+// a hundred.
+func TestStartsOfManyClones(t *testing.T) {
+	const s, tasks = sched.Second, 2000
+	w := on(t, "auto", sched.DefaultLimits())
+	w.Machine(0, tasks)
+	w.Submit(0, policytest.Tasks(tasks))
+	r := rand.New(rand.NewPCG(5, 18))
+	w.Fate = func(d *sched.Decision) policytest.Fate {
+		starts := sched.FromSeconds(4 * r.Float64())
+		f := policytest.Fate{Lasts: 20*s + starts, Starts: starts}
+		if d.Number == 0 && d.Task%20 == 0 {
+			f.Lasts *= 10
+		}
+		return f
+	}
+	w.Run()
+	if end := w.Core.View().Job(0).Closed; end > 60*s {
+		t.Errorf("the job ends at %v", end)
+	}
+}
