@@ -44,14 +44,14 @@ const (
 // toSee returns of how many tasks of a stage a look computes the law. At the end of a large stage as many may be slow
 // as another one has tasks.
 func (st *autoStage) toSee(stage *sched.Stage) int {
-	switch part := int(stage.Tasks) / partSeen; {
-	case stage.Pending > 0:
+	if stage.Pending > 0 {
 		return leastSeen
-	case st.says:
-		return min(mostHeard, max(leastSeen, part))
-	default:
-		return min(mostSeen, max(leastSeen, part))
 	}
+	most := mostSeen
+	if st.says {
+		most = mostHeard
+	}
+	return min(most, max(leastSeen, int(stage.Tasks)/partSeen))
 }
 
 // runner is a running task.

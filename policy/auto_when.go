@@ -70,8 +70,11 @@ func (p *auto) hears(v *sched.View, st *autoStage, a sched.AttemptID) {
 			x.asked, st.asked = age, true
 		}
 	}
+	if !st.asked {
+		return
+	}
 	stage := v.Stage(st.id)
-	if _, each := mayCost(&stage); st.asked && each*float64(st.heard) >= float64(stage.Running) {
+	if _, each := mayCost(&stage); each*float64(st.heard) >= float64(stage.Running) {
 		p.due.Set(int(st.id), kit.Rising[sched.Time]{X: v.Now()})
 	}
 }
