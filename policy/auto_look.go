@@ -104,22 +104,21 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	st.until = kit.Later(v.Now(), over)
 	slack := p.slack(v, st, &stage, over)
 	late, many := p.eye.late(rest, &cause)
-	late = beyond(late, slack, many)
-	start := p.start.cost() // clones start at once, so the stage waits for it once
-	late -= (cause[byChance] + cause[byPace]) * start / float64(max(1, many))
+	late = beyond(late, slack, many) - (cause[byChance]+cause[byPace])*p.start.each(many)
 	idle, cloned := p.order.Waiting() == 0 && v.CloneRoom() > 0, stage.Live > stage.Running
 	if idle || cloned {
 		p.eye.end.find(&p.eye, &stage)
 	}
 	if idle { // Then what is rare counts, too: that one of many tasks takes long.
 		mean, n := p.eye.end.sooner(len(p.eye.seen))
-		if mean = cause[byChance] * (beyond(mean, slack, n) - start/float64(max(1, n))); mean > late {
+		if mean = cause[byChance] * (beyond(mean, slack, n) - p.start.each(n)); mean > late {
 			late, many = mean, n
 		}
 	}
 	if cloned && len(p.eye.seen) > 0 {
 		p.rate(v, st, sure, &cause, over)
 	}
+	start := p.start.cost(1)
 	p.sift(v, st, sure*p.begun.chance(&p.redraw, cause[byChance]), start)
 	blind, least := 0.0, math.Inf(1)
 	if !st.says {

@@ -36,8 +36,9 @@ func (s *starts) observe(v *sched.View, ev *sched.Event) {
 	}
 }
 
-// cost is how many seconds a clone has to save before it is worth anything.
-func (s *starts) cost() float64 {
+// cost is how many seconds so many clones that start together have to save before they are worth anything. Their stage
+// waits once, but for the last of them: the largest of n normal differences is about sqrt(2 ln n) deviations.
+func (s *starts) cost(clones int) float64 {
 	if s.sqrs == 0 {
 		return 0
 	}
@@ -45,7 +46,14 @@ func (s *starts) cost() float64 {
 	if s.apart {
 		mean, usual = s.sum/s.n, usualApart
 	}
-	return mean + few*math.Sqrt((max(0, s.sqrs-s.sum*s.sum/s.n)+usualCount*usual*usual)/(s.n+usualCount))
+	deviation := math.Sqrt((max(0, s.sqrs-s.sum*s.sum/s.n) + usualCount*usual*usual) / (s.n + usualCount))
+	return mean + (few+math.Sqrt(2*math.Log(float64(clones))))*deviation
+}
+
+// each is the part of each of these clones.
+func (s *starts) each(clones int) float64 {
+	clones = max(1, clones)
+	return s.cost(clones) / float64(clones)
 }
 
 // tooLate tells whether a task is more likely than not to be done before a clone could have begun. Its end may be known

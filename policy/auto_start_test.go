@@ -13,11 +13,11 @@ import (
 func TestStarts(t *testing.T) {
 	var s starts
 	v := on(t, "auto", sched.NoLimits()).Core.View()
-	if got := s.cost(); got != 0 {
+	if got := s.cost(1); got != 0 {
 		t.Errorf("before any start: %v", got)
 	}
 	s.observe(v, &sched.Event{Kind: sched.AttemptDone, Span: sched.Second / 1000})
-	if got := s.cost(); got < 0.03 || got > 0.04 {
+	if got := s.cost(1); got < 0.03 || got > 0.04 {
 		t.Errorf("after one start: %v s, want what a busy machine does to a process", got)
 	}
 	s = starts{}
@@ -25,15 +25,39 @@ func TestStarts(t *testing.T) {
 	for range 2000 {
 		s.observe(v, &sched.Event{Kind: sched.AttemptDone, Span: 5 * sched.Second})
 	}
-	if got := s.cost(); got > 5e-3 {
+	if got := s.cost(1); got > 5e-3 {
 		t.Errorf("starts of 5 s each cost %v s", got)
 	}
 	s = starts{}
 	for range 20_000 {
 		s.observe(v, &sched.Event{Kind: sched.AttemptDone, Span: sched.FromSeconds(r.ExpFloat64())})
 	}
-	if got := s.cost(); math.Abs(got/few-1) > 0.2 {
+	if got := s.cost(1); math.Abs(got/few-1) > 0.2 {
 		t.Errorf("starts of 1 s on average, exponential, cost %v s, want about %d", got, few)
+	}
+}
+
+// TestStartsTogether: clones that start together wait for the last of their starts, not for all of them.
+func TestStartsTogether(t *testing.T) {
+	const of = 2000
+	r := rand.New(rand.NewPCG(7, 18))
+	s := starts{}
+	s.n, s.sum, s.sqrs = 1e6, 5e6, 26e6 // 5 s on average, deviation 1 s
+	for _, clones := range []int{2, 10, 100, 1000} {
+		last := 0.0
+		for range of {
+			x := 0.0
+			for range clones {
+				x = max(x, r.NormFloat64())
+			}
+			last += x / of
+		}
+		if more := s.cost(clones) - s.cost(1); more < last || more > last+1 {
+			t.Errorf("%d clones cost %v s more than one, the last of them starts %v s later", clones, more, last)
+		}
+		if each := s.each(clones) * float64(clones); math.Abs(each-s.cost(clones)) > 1e-9 {
+			t.Errorf("%d clones cost %v s, their parts are %v s", clones, s.cost(clones), each)
+		}
 	}
 }
 
@@ -41,18 +65,18 @@ func TestStarts(t *testing.T) {
 func TestStartsApart(t *testing.T) {
 	s := starts{apart: true}
 	s.n, s.sum, s.sqrs = 1, 2, 4
-	if got := s.cost(); got < 2+few*0.8 || got > 2+few {
+	if got := s.cost(1); got < 2+few*0.8 || got > 2+few {
 		t.Errorf("after one start: %v s, want 2 s and what whole seconds and late ends do", got)
 	}
 	s.n, s.sum, s.sqrs = 1e6, 2e6, 4e6
-	if got := s.cost(); math.Abs(got-2) > 0.01 {
+	if got := s.cost(1); math.Abs(got-2) > 0.01 {
 		t.Errorf("starts of 2 s each cost %v s", got)
 	}
 	soon, late := timeLeft{x: []float64{1, 60}, w: []float64{0.6, 0.4}}, timeLeft{x: []float64{1, 60}, w: []float64{0.4, 0.6}}
-	if !s.tooLate(&soon, s.cost()) || s.tooLate(&late, s.cost()) {
+	if !s.tooLate(&soon, s.cost(1)) || s.tooLate(&late, s.cost(1)) {
 		t.Error("a task that is likely to be done before its clone begins gets none, any other may have one")
 	}
-	if s.apart = false; s.cost() > 0.01 || s.tooLate(&soon, 60) {
+	if s.apart = false; s.cost(1) > 0.01 || s.tooLate(&soon, 60) {
 		t.Error("durations that have their starts in them cost the more")
 	}
 }

@@ -134,7 +134,7 @@ func (p *auto) blind(st *autoStage, stage *sched.Stage, m int) float64 {
 		return 0
 	}
 	sure := 1 - 1/math.Sqrt(1+toldCounts)
-	d, start := p.unknown.typical(), p.start.cost()
+	d, start := p.unknown.typical(), p.start.cost(1)
 	without := d * math.Pow(1-p.unknown.differ(), math.Log2(float64(m)))
 	with := d * math.Pow(1-p.unknown.differ(), math.Log2(float64(m+1)))
 	saved := without - with
