@@ -62,6 +62,6 @@ func (c *calibration) share() float64 {
 
 // expect finds what a clone of a task is expected to do.
 func (e *autoEye) expect(w *want, x *remains, cause *tally) {
-	w.wins = cause[byChance]*e.renewal.before(&x.timeLeft) + cause[byPace]*x.passed(x.age)
+	w.wins = cause[byChance]*e.renewal.before(&x.timeLeft) + cause[byPace]*x.passed(x.age, e.least)
 	w.saved = min(mostSaved, e.saves(x, e.quicker(x), cause)/e.usual)
 }

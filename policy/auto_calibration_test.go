@@ -68,8 +68,11 @@ func TestForecast(t *testing.T) {
 	// At the age of 9 with 1 left a clone of any pace is too late, with 2 all but the quickest, with 21 only the slowest.
 	for left, want := range map[float64]float64{1: 0, 2: 0.25, 21: 0.75, 100: 1} {
 		l := timeLeft{x: []float64{left}, w: []float64{1}}
-		if got := l.passed(9); got != want {
+		if got := l.passed(9, 0); got != want {
 			t.Errorf("with %v left a clone of another pace is done first with a chance of %v, want %v", left, got, want)
+		}
+		if got := l.passed(9, left); got != 0 {
+			t.Errorf("with %v left, which is no more than any task takes, a clone of another pace is done first with a chance of %v", left, got)
 		}
 	}
 }

@@ -123,14 +123,15 @@ var paceAt = [...]float64{0.750, 0.422, 0.237, 0.133}
 const pacedSaves = 0.62
 
 // paced is the law of what is left of a task of age a, of which r is left, and whose clone is of age y and has
-// another pace. Of the clone it takes the mean for each r.
-func (t *timeLeft) paced(r *timeLeft, a, y float64) {
+// another pace. Of the clone it takes the mean for each r. No clone is taken to be quicker than least: where all tasks
+// take the same time, none of them is slow.
+func (t *timeLeft) paced(r *timeLeft, a, y, least float64) {
 	x, w := t.room(len(r.x))
 	n, total := 0, 0.0
 	for i, rest := range r.x {
 		sum, many := 0.0, 0.0
 		for _, share := range paceAt {
-			if left := (a+rest)*share - y; left > 0 {
+			if left := max(least, (a+rest)*share) - y; left > 0 {
 				sum += min(rest, left)
 				many++
 			}
@@ -155,11 +156,12 @@ func (t *timeLeft) paced(r *timeLeft, a, y float64) {
 	}
 }
 
-// passed returns the chance that a clone of another pace is done before what is left of a task of age a.
-func (t *timeLeft) passed(a float64) (chance float64) {
+// passed returns the chance that a clone of another pace is done before what is left of a task of age a. It takes
+// least at the least, as in paced.
+func (t *timeLeft) passed(a, least float64) (chance float64) {
 	for i, x := range t.x {
 		for _, share := range paceAt {
-			if (a+x)*share < x {
+			if max(least, (a+x)*share) < x {
 				chance += t.w[i] / float64(len(paceAt))
 			}
 		}

@@ -119,11 +119,11 @@ func TestPaced(t *testing.T) {
 			x += r.ExpFloat64()
 			left.put(x, 1/float64(n))
 		}
-		age, young := 3*r.Float64(), r.Float64()
+		age, young, least := 3*r.Float64(), r.Float64(), float64(r.IntN(2))*r.Float64()
 		mean, weight := 0.0, 0.0
 		for i, x := range left.x {
 			for _, share := range paceAt {
-				if clone := (age+x)*share - young; clone > 0 {
+				if clone := max(least, (age+x)*share) - young; clone > 0 {
 					mean += left.w[i] * min(x, clone)
 					weight += left.w[i]
 				}
@@ -132,13 +132,42 @@ func TestPaced(t *testing.T) {
 		if mean /= weight; weight == 0 {
 			mean = left.mean()
 		}
-		got.paced(&left, age, young)
+		got.paced(&left, age, young, least)
 		if math.Abs(got.mean()-mean) > 1e-9 {
 			t.Fatalf("mean %v, want %v", got.mean(), mean)
 		}
 		for i := 1; i < len(got.x); i++ {
 			if got.x[i] < got.x[i-1] {
 				t.Fatalf("not ascending: %v", got.x)
+			}
+		}
+	}
+}
+
+// TestAutoNobodyIsSlow: slots are idle and tasks report. Where all take about the same time there is no slow machine from
+// which a clone would be saved, so there are no clones; one that takes five times as long has one.
+func TestAutoNobodyIsSlow(t *testing.T) {
+	const s = sched.Second
+	for _, tasks := range []int{2, 5, 10, 30} {
+		for _, slow := range []bool{false, true} {
+			w := on(t, "auto", sched.DefaultLimits())
+			w.Machines(2 * tasks)
+			w.Submit(0, policytest.Tasks(tasks))
+			r := rand.New(rand.NewPCG(uint64(tasks), 123))
+			w.Fate = func(d *sched.Decision) policytest.Fate {
+				f := policytest.Fate{Lasts: sched.FromSeconds(10 + 0.1*r.Float64()), Reports: s / 2}
+				if slow && d.Task == 1 && d.Number == 0 {
+					f.Lasts *= 5
+				}
+				return f
+			}
+			w.Run()
+			clones, end := len(w.Clones()), w.Core.View().Now()
+			if !slow && clones > 0 {
+				t.Errorf("%d tasks that take the same time have %d clones", tasks, clones)
+			}
+			if slow && (clones == 0 || end > 13*s) {
+				t.Errorf("%d tasks, one of them slow: %d clones, done after %v", tasks, clones, end)
 			}
 		}
 	}

@@ -24,6 +24,7 @@ type autoEye struct {
 	untold     bool    // fewer winners are known than the mean told beforehand counts as
 	tail       tail    // of past
 	usual      float64 // mean of renewal
+	least      float64 // the shortest duration that is known or reported of the stage; 0 if its attempts do not report
 	share      float64 // 1 / (1 + running tasks)
 	hope       []float64
 	slot       float64 // what that of a straggler is worth by that of its clone, see machines
@@ -220,7 +221,10 @@ func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 		e.tail = tailOf(past.index())
 	}
 	p.byAge(stage, 0, &e.renewal)
-	e.usual = e.renewal.mean()
+	e.usual, e.least = e.renewal.mean(), 0
+	if st.says {
+		e.least = past.shortest()
+	}
 	e.share = 1 / float64(stage.Running+1)
 	return true
 }
@@ -403,7 +407,7 @@ func (p *auto) judge(v *sched.View, stage *sched.Stage, i int) {
 		f, left := p.without(n, k)
 		f.age = (v.Now() - v.Rows().Started(e.ids[k])).Seconds()
 		f.oldest = (v.Now() - v.Rows().Started(e.ids[n-1])).Seconds()
-		e.paced.paced(left, f.oldest, f.age)
+		e.paced.paced(left, f.oldest, f.age, e.least)
 		f.paced = max(0, f.mean-e.paced.mean())
 		e.fewer = append(e.fewer, f)
 	}
@@ -420,7 +424,7 @@ func (e *autoEye) cloned(x *remains, cause int) *oneMore {
 		if cause == byChance {
 			e.next.first(&x.timeLeft, &e.renewal)
 		} else {
-			e.next.paced(&x.timeLeft, x.age, 0)
+			e.next.paced(&x.timeLeft, x.age, 0, e.least)
 		}
 		*more = oneMore{true, e.next.quantile(e.share), e.next.mean()}
 	}

@@ -59,6 +59,13 @@ func (s *sample) median() float64 {
 	return s.sorted[len(s.sorted)/2]
 }
 
+func (s *sample) shortest() float64 {
+	if len(s.sorted) == 0 {
+		return 0
+	}
+	return s.sorted[0]
+}
+
 // certainty grows with what is known: 1 - 1/sqrt(1 + n). A mean that was told beforehand counts as toldCounts winners.
 func (s *sample) certainty(stage *sched.Stage) float64 {
 	n := float64(s.n)
