@@ -122,16 +122,19 @@ var paceAt = [...]float64{0.750, 0.422, 0.237, 0.133}
 // little more.
 const pacedSaves = 0.62
 
+// atPace is how long a clone of another pace takes whose task takes so long. It is not taken to be quicker than least:
+// where all tasks take the same time, none of them is slow.
+func atPace(takes, share, least float64) float64 { return max(least, takes*share) }
+
 // paced is the law of what is left of a task of age a, of which r is left, and whose clone is of age y and has
-// another pace. Of the clone it takes the mean for each r. No clone is taken to be quicker than least: where all tasks
-// take the same time, none of them is slow.
+// another pace. Of the clone it takes the mean for each r.
 func (t *timeLeft) paced(r *timeLeft, a, y, least float64) {
 	x, w := t.room(len(r.x))
 	n, total := 0, 0.0
 	for i, rest := range r.x {
 		sum, many := 0.0, 0.0
 		for _, share := range paceAt {
-			if left := max(least, (a+rest)*share) - y; left > 0 {
+			if left := atPace(a+rest, share, least) - y; left > 0 {
 				sum += min(rest, left)
 				many++
 			}
@@ -156,12 +159,11 @@ func (t *timeLeft) paced(r *timeLeft, a, y, least float64) {
 	}
 }
 
-// passed returns the chance that a clone of another pace is done before what is left of a task of age a. It takes
-// least at the least, as in paced.
+// passed returns the chance that a clone of another pace is done before what is left of a task of age a.
 func (t *timeLeft) passed(a, least float64) (chance float64) {
 	for i, x := range t.x {
 		for _, share := range paceAt {
-			if max(least, (a+x)*share) < x {
+			if atPace(a+x, share, least) < x {
 				chance += t.w[i] / float64(len(paceAt))
 			}
 		}
