@@ -21,6 +21,7 @@ package policy
 //	so it is worth any price up to   bid = sure late / (E[min(r, n)] - sure saved)
 //
 //	a free slot goes to the clone with the highest bid, if that is above the price; else to the task that waits first
+//	where the budget is spent, a clone takes the place of one that is worth a tenth of it, if both stages report
 //	while tasks wait and no slot is free, the attempt with the lowest bid below J/S ends: a clone, or an original
 //	that a clone is expected to overtake, which is a restart. If durations are not drawn anew, that loses its head start.
 //	late of a clone that runs is how much later the stage would end without it, by its quantile or on average
@@ -122,9 +123,6 @@ type want struct {
 	saved float64 // what it is expected to save, in mean durations of a new attempt
 	blind bool    // nothing has won in its stage
 }
-
-// Bounds are the budget. Where slots are idle, a tenth of the tasks that run is too little for many stragglers at once.
-func (p *auto) Bounds() sched.Bounds { return sched.Bounds{Clones: p.budget} }
 
 func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 	p.order.Observe(v, ev)
@@ -238,24 +236,41 @@ func (p *auto) launch(v *sched.View, act *sched.Actions) bool {
 		st := p.stages.Of(task.Stage)
 		st.mixed, st.last = st.mixed || t < st.last, t
 		if v.Stage(st.id).Tasks == 1 && p.order.Waiting() == 0 && p.unknown.typical() > 0 {
-			p.due.Set(int(st.id), kit.Rising[sched.Time]{X: v.Now() + 1})
+			p.looks(st, v.Now()+1)
 		}
 	}
 	return true
 }
 
-// clone starts the clone with the highest bid, as a look has found it. It returns false if none is worth its slot.
-func (p *auto) clone(v *sched.View, act *sched.Actions) bool {
-	if p.bids.Len() == 0 || v.CloneRoom() == 0 || p.bids.TopKey().X <= p.price(v) {
-		return false
+// wanted returns the clone with the highest bid, as a look has found it, and its stage; nil if none is worth its slot.
+func (p *auto) wanted(v *sched.View) (*autoStage, *want) {
+	for p.bids.Len() > 0 && p.bids.TopKey().X > p.price(v) {
+		st := p.stages.Of(sched.StageID(p.bids.Top()))
+		w := &st.best[st.next]
+		if v.AttemptRoom(w.task) > 0 && int(v.Task(w.task).Live) == w.live {
+			return st, w
+		}
+		p.pass(st) // it is over, or has changed
 	}
-	st := p.stages.Of(sched.StageID(p.bids.Top()))
-	w := st.best[st.next]
+	return nil, nil
+}
+
+// pass has a stage bid for the clone after the one that it bids for.
+func (p *auto) pass(st *autoStage) {
 	st.next++
 	p.bid(st)
-	if v.AttemptRoom(w.task) == 0 || int(v.Task(w.task).Live) != w.live {
-		return true // it is over, or has changed
+}
+
+// clone starts the clone with the highest bid. It returns false if there is none, or no room for it.
+func (p *auto) clone(v *sched.View, act *sched.Actions) bool {
+	if v.CloneRoom() == 0 {
+		return false
 	}
+	st, w := p.wanted(v)
+	if w == nil {
+		return false
+	}
+	p.pass(st)
 	m, ok := p.order.Elsewhere(v, w.task)
 	if !ok {
 		return false
@@ -263,7 +278,10 @@ func (p *auto) clone(v *sched.View, act *sched.Actions) bool {
 	for a, runs := v.FirstAttempt(w.task); runs; a, runs = v.NextAttempt(a) {
 		p.held.Drop(a.Row()) // what is there is of an earlier clone
 	}
-	p.kept.starts(p.order.CloneFrom(v, act, w.task, m, kit.Furthest(v, w.task), sched.Straggling), &w)
+	p.kept.starts(p.order.CloneFrom(v, act, w.task, m, kit.Furthest(v, w.task), sched.Straggling), w)
+	if !p.bids.Has(int(st.id)) {
+		p.goesOn(v, st)
+	}
 	return true
 }
 
@@ -279,24 +297,34 @@ func (p *auto) bid(st *autoStage) {
 // hopeless is the bid of a clone where clones have the duration of their task again: it ends at any price.
 const hopeless = -1
 
-// end ends the attempt that is worth least, if it is hopeless or a task waits that is worth more. It returns false if
-// none is.
+// end ends the attempt that is worth least, if it is worth less than it has to be. It returns false if none is.
 func (p *auto) end(v *sched.View, act *sched.Actions) bool {
-	price := 0.0
-	if v.FreeSlots() == 0 {
-		price = p.waits(v)
-	}
-	for p.held.Len() > 0 && p.held.TopKey().X < price {
-		row := p.held.Top()
+	for p.held.Len() > 0 {
+		worth, row := p.held.TopKey().X, p.held.Top()
 		a := p.owners[row]
-		p.held.Drop(row)
-		if !v.Rows().MayKill(a) || v.Task(v.Rows().TaskOf(a)).Live < 2 {
-			continue
+		may := v.Rows().MayKill(a) && v.Task(v.Rows().TaskOf(a)).Live > 1
+		if may && worth >= p.keeps(v) {
+			return false
 		}
-		p.kill(v, act, a, oldest(v, v.Rows().TaskOf(a)))
-		return true
+		p.held.Drop(row)
+		if may && (worth < 0 || v.FreeSlots() == 0 || p.known(v, a)) {
+			p.kill(v, act, a, oldest(v, v.Rows().TaskOf(a)))
+			return true
+		}
 	}
 	return false
+}
+
+// keeps returns what an attempt has to be worth to go on: what a task that waits is worth that has no slot, or a clone
+// for which the budget has no room. Else only hopeless ones end.
+func (p *auto) keeps(v *sched.View) float64 {
+	switch {
+	case v.FreeSlots() == 0:
+		return p.waits(v)
+	case v.CloneRoom() == 0:
+		return p.instead(v)
+	}
+	return 0
 }
 
 // kill ends an attempt of a task that goes on, and learns from it. since is when the first of the others began.

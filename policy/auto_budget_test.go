@@ -44,6 +44,43 @@ func TestAutoBudget(t *testing.T) {
 	}
 }
 
+// TestAutoSpendsTheBudgetOnTheWorst: a task is long by its size, so its clone takes as long. Once a task of another job is
+// slow for which the budget of one clone has no room, that clone ends and makes room. Where nothing reports, ages alone
+// say too little for that.
+func TestAutoSpendsTheBudgetOnTheWorst(t *testing.T) {
+	const s, slow, large = sched.Second, 500 * sched.Second, 1000 * sched.Second
+	for _, c := range []struct {
+		reports sched.Time
+		most    sched.Time
+	}{{s, 100 * s}, {0, slow}} {
+		limits := sched.DefaultLimits()
+		limits.Clones = sched.CloneBudget{Floor: 1}
+		w := on(t, "auto", limits)
+		w.Machines(40)
+		w.Submit(0, policytest.Tasks(10))
+		w.Submit(30*s, policytest.Tasks(10))
+		w.Fate = func(d *sched.Decision) policytest.Fate {
+			f := policytest.Fate{Lasts: 10 * s, Reports: c.reports}
+			switch {
+			case d.Task == 0:
+				f.Lasts = large
+			case d.Task == 10 && d.Number == 0:
+				f.Lasts = slow
+			}
+			return f
+		}
+		for w.Step() {
+		}
+		second := w.Core.View().Job(1)
+		if took := second.Closed - second.Arrived; took > c.most {
+			t.Errorf("reports each %v: the second job takes %v, want at most %v", c.reports, took, c.most)
+		}
+		if first := w.Core.View().Job(0); c.reports > 0 && first.Closed > large {
+			t.Errorf("the first job takes %v: its task began anew", first.Closed)
+		}
+	}
+}
+
 // TestFutileCrowd: that as many clones lose as may begin at once, up to 20, is not enough for all to end. Twice as many
 // is, and one that has won speaks against it.
 func TestFutileCrowd(t *testing.T) {

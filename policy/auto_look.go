@@ -106,7 +106,7 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	slack := p.slack(v, st, &stage, over)
 	late, many := p.eye.late(rest, &cause)
 	late = beyond(late, slack, many) - (cause[byChance]+cause[byPace])*p.start.each(many)
-	idle, cloned := p.order.Waiting() == 0 && v.CloneRoom() > 0, stage.Live > stage.Running
+	idle, cloned := p.order.Waiting() == 0 && p.mayClone(v, st), stage.Live > stage.Running
 	if idle || cloned {
 		p.eye.end.find(&p.eye, &stage)
 	}
@@ -206,11 +206,11 @@ func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 		}
 	}
 	e.past = past
-	e.untold = stage.Mean > 0 && st.past.n < toldCounts
+	e.untold = stage.Mean > 0 && past.n < toldCounts
 	if !e.untold && len(past.sorted) == 0 {
 		return false
 	}
-	if st.past.n == 0 && stage.Running == 1 && !e.untold && !p.stands(v, st.id) {
+	if st.past.n == 0 && stage.Running == 1 && stage.Mean == 0 && !p.stands(v, st.id) {
 		return false
 	}
 	if len(past.sorted) > 0 {

@@ -32,9 +32,14 @@ const (
 	fade       = 0.998 // of what all jobs have shown, with each job
 )
 
-// ends takes in a clone that ends.
-func (r *redraws) ends(v *sched.View, st *autoStage, x sched.AttemptID, won bool) {
-	if _, ok := r.lives(v, st, x); ok && won {
+// ends takes in a clone that ends, and would have taken so many seconds by what it has reported.
+func (r *redraws) ends(st *autoStage, x sched.AttemptID, takes float64, won bool) {
+	hazard, ok := st.past.hazard(takes)
+	if !ok {
+		return
+	}
+	r.outlives(st, x, hazard)
+	if won {
 		r.wins++
 		r.weigh()
 	}

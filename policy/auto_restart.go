@@ -134,7 +134,11 @@ func (p *auto) ends(v *sched.View, st *autoStage, j sched.JobID, x sched.Attempt
 		st.cost += age.Seconds()
 	}
 	if a.Clone {
-		p.redraw.ends(v, st, x, won)
+		takes := age.Seconds()
+		if !won {
+			takes = p.takes(v, x)
+		}
+		p.redraw.ends(st, x, takes, won)
 	}
 	if a.Started > beside.since {
 		p.causes.ends(&st.past, j, age.Seconds(), (v.Now() - beside.since).Seconds(), won, beside.done)
