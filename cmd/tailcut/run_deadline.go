@@ -16,13 +16,13 @@ func (f *runFlags) addDeadline(cmd *cobra.Command) {
 		fl.Float64Var(&f.value, "value", 0, "what the job is worth by its deadline, under policies that look at it (`X`; default: its weight)")
 		fl.Var(&f.late, "late", "after its deadline the job goes on, ends, or loses COST of its value per minute (`hard|drop|soft:COST`)")
 		fl.BoolVar(&f.strict, "fail-on-deadline", false, "exit with 1 if the deadline is missed")
-		name := "keep durations under this `name`, for later deadlines"
+		name := "keep durations under this `name`, for later runs"
 		if isSubmit(cmd) {
-			name = "`name` for the other commands, such as 'tailcut show', and for its durations, for later deadlines"
+			name = "`name` for the other commands, such as 'tailcut show', and for its durations, for later jobs"
 		}
 		fl.StringVar(&f.name, "name", "", name)
 		fl.StringVar(&f.history, "history", "", "`folder` for the durations of --name, or none (default: in the user's state folder)")
-		fl.StringVar(&f.law, "law", "", "`law` of an attempt's duration in seconds, for --deadline (default: from earlier runs of the same --name)")
+		fl.StringVar(&f.law, "law", "", "`law` of an attempt's duration in seconds, for the policy and --deadline (default: from earlier runs of the same --name)")
 		rare(fl, "history", "law")
 	})
 }

@@ -55,7 +55,7 @@ func standingAtEnd(c *live.Summary) *Standing {
 // warning.
 func (p *Prepared) finish(ctx context.Context, c *course) (*Result, error) {
 	if c.State == "succeeded" && !p.tidied() { // and, without an error, published
-		p.warn("the durations are not kept for later deadlines", p.remember(c))
+		p.warn("the durations are not kept for later runs", p.remember(c))
 		if p.server == nil {
 			p.warn("the run is not in the history", p.keepAlone(ctx, c))
 		}

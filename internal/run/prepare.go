@@ -111,17 +111,21 @@ func (e *Engine) plan(ctx context.Context) (*jobfile.Plan, error) {
 	return p, e.estimate(p)
 }
 
-// estimate adds what a law or earlier runs of the name say of durations, where somebody reckons with it: a policy with
-// a deadline, or with the other jobs of a server. The policy of a run has the law itself.
+// estimate adds what a law or earlier runs of the name say of durations. A history that cannot be read stops what was
+// promised by it.
 func (e *Engine) estimate(p *jobfile.Plan) error {
-	if e.Law != "" && e.server != nil {
+	if e.Law != "" {
 		return byLaw(&p.Spec, e.Law)
 	}
-	if e.history == "" || e.Law != "" || e.Deadline == "" && e.server == nil {
+	if e.history == "" {
 		return nil
 	}
 	kept, err := past.ReadFile(e.history)
 	if err != nil {
+		if e.Deadline == "" && e.server == nil {
+			e.warn("the policy is not told how long earlier runs took", err)
+			return nil
+		}
 		return err
 	}
 	for i, name := range p.Stages {

@@ -75,8 +75,8 @@ type Options struct {
 	Deadline string     // a duration such as 10m from the start, or an instant as RFC 3339 has it; "" for none
 	Value    float64    // of the job by its deadline; 0 for its weight
 	Late     sched.Late // what becomes of it after its deadline
-	Law      string     // of an attempt's duration in seconds, to reckon with for the deadline
-	Name     string     // under which durations are kept for later deadlines; "" keeps none
+	Law      string     // of an attempt's duration in seconds, for the policy and the deadline
+	Name     string     // under which durations are kept for later runs; "" keeps none
 	History  string     // folder where they are kept; "" for the user's state folder, NoHistory for none
 
 	Output string // folder, or URL such as s3://bucket/prefix

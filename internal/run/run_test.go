@@ -1,12 +1,14 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/internal/past"
 	"github.com/tailcut/tailcut/policy"
+	"github.com/tailcut/tailcut/sched"
 )
 
 // commands is an array job of three tasks.
@@ -165,6 +168,41 @@ func TestPreview(t *testing.T) {
 	want := `{"job":{"name":"try","array":{"stages":[{"name":"tasks","tasks":3,"command":["sh","-c","true"]}]},"retries":0},"dir":"/","policy":"auto","slots":2,"seed":1,"limits":{"Attempts":4,"Clones":{"Floor":10,"TaskShare":0.01,"RunningShare":0.1,"Own":true},"OwnAttempts":true}}`
 	if err != nil || string(text) != want {
 		t.Errorf("the request is\n%s, want\n%s (%v)", text, want, err)
+	}
+}
+
+// A named run is told how long earlier ones took, with a deadline and without. A history that cannot be read costs that
+// and nothing else, unless a deadline was to be planned by it.
+func TestRunsAreToldOfEarlierOnes(t *testing.T) {
+	dir := t.TempDir()
+	nth := 0
+	run := func(deadline string) (*Result, string, error) {
+		nth++
+		var log bytes.Buffer
+		res, err := do(t, t.Context(), Options{
+			Job: commands("sleep 0.05"), Output: filepath.Join(dir, strconv.Itoa(nth)), History: filepath.Join(dir, "history"), Name: "told", Slots: 3, Deadline: deadline, Log: &log,
+		})
+		return res, log.String(), err
+	}
+	mean := func(res *Result) sched.Time { return res.Header.Job.Stages[0].Mean }
+	for want := range 2 {
+		res, _, err := run("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if known := mean(res) > 0; known != (want == 1) {
+			t.Errorf("run %d: told a mean of %v", nth, mean(res))
+		}
+	}
+	file := past.Files{Folder: filepath.Join(dir, "history")}.FileOf("told")
+	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if res, log, err := run(""); err != nil || mean(res) != 0 || !strings.Contains(log, "the policy is not told how long earlier runs took") {
+		t.Errorf("with a history that cannot be read: %v, told a mean of %v, said %q", err, mean(res), log)
+	}
+	if _, _, err := run("1h"); err == nil {
+		t.Error("a deadline is planned by a history that cannot be read")
 	}
 }
 

@@ -34,7 +34,7 @@ type Submission struct {
 	Deadline string     `json:"deadline,omitempty" doc:"a duration such as 10m from the submission, or an instant as RFC 3339 has it"`
 	Value    float64    `json:"value,omitempty" doc:"what the job is worth by its deadline, under policies that look at it; 0 stands for the weight"`
 	Late     sched.Late `json:"late,omitzero" doc:"what becomes of it after its deadline: hard, drop, or soft:COST, the value lost per minute"`
-	Law      string     `json:"law,omitempty" doc:"law of an attempt's duration in seconds, to reckon with for the deadline"`
+	Law      string     `json:"law,omitempty" doc:"law of an attempt's duration in seconds, for the policy and the deadline"`
 
 	Timeout jobfile.Timeout `json:"timeout,omitzero" doc:"when an attempt fails: 10m, or 300% of the median of its stage"`
 	Memory  int64           `json:"memory,omitempty" doc:"bytes that an attempt needs and may use; stages may have their own"`
