@@ -72,8 +72,8 @@ func (p *auto) goesOn(v *sched.View, st *autoStage) {
 
 const eachClone = 200
 
-// eachCost returns what a winner of a stage has cost so far; while there is none, the mean that was told beforehand, if no
-// task waits, which free slots are for; 0 if it is not known.
+// eachCost returns what a winner of a stage has cost so far; while there is none, the mean that was told beforehand, if
+// no task waits, which free slots are for; 0 if it is not known.
 func (p *auto) eachCost(v *sched.View, st *autoStage) float64 {
 	switch {
 	case st.past.n > 0:
@@ -87,9 +87,9 @@ func (p *auto) eachCost(v *sched.View, st *autoStage) float64 {
 // asksAgain is by how many times older an attempt that has asked for a look may ask for another one.
 const asksAgain = 1.3
 
-// hears has a stage looked at as soon as a report says that an attempt takes more than a winner costs, or how far one of
-// several attempts of a task is: what follows from that does not wait for the next look. The larger the stage, the more
-// reports there are first.
+// hears has a stage looked at as soon as a report says that an attempt takes more than a winner costs, or how far one
+// of several attempts of a task is: what follows from that does not wait for the next look. The larger the stage, the
+// more reports there are first.
 func (p *auto) hears(v *sched.View, st *autoStage, a sched.AttemptID) {
 	st.heard++
 	x, ok := p.trust.filter.of(a)
