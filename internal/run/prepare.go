@@ -120,13 +120,17 @@ func (e *Engine) estimate(p *jobfile.Plan) error {
 	if e.history == "" {
 		return nil
 	}
-	kept, err := past.ReadFile(e.history)
-	if err != nil {
-		if e.Deadline == "" && e.server == nil {
-			e.warn("the policy is not told how long earlier runs took", err)
-			return nil
-		}
+	promised := e.Deadline != "" || e.server != nil
+	read := past.ReadFile
+	if !promised {
+		read = readSoon
+	}
+	kept, err := read(e.history)
+	if err != nil && promised {
 		return err
+	} else if err != nil {
+		e.warn("the policy is not told how long earlier runs took", err)
+		return nil
 	}
 	for i, name := range p.Stages {
 		st := &p.Spec.Stages[i]

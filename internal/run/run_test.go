@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/tailcut/tailcut/internal/grammar"
@@ -200,6 +201,13 @@ func TestRunsAreToldOfEarlierOnes(t *testing.T) {
 	}
 	if res, log, err := run(""); err != nil || mean(res) != 0 || !strings.Contains(log, "the policy is not told how long earlier runs took") {
 		t.Errorf("with a history that cannot be read: %v, told a mean of %v, said %q", err, mean(res), log)
+	}
+	hangs := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(hangs, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readSoon(hangs); err == nil || !strings.Contains(err.Error(), "could not be read within") {
+		t.Errorf("of a history that does not answer it says %v", err)
 	}
 	if _, _, err := run("1h"); err == nil {
 		t.Error("a deadline is planned by a history that cannot be read")
