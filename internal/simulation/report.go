@@ -105,14 +105,10 @@ func (r *Result) printTold(w io.Writer) {
 
 // printDurations says what policies that compare a new attempt with a running one take its duration from.
 func (r *Result) printDurations(w io.Writer) {
-	stated := slices.ContainsFunc(r.Workload.Stages, func(st trace.StageRow) bool { return st.Mean > 0 })
 	var parts []string
 	for _, of := range [][2]string{{"finished", "from finished ones"}, {"all", "from finished and running ones"}, {"known", "stated by the workload"}} {
 		var names []string
 		for k, from := range r.Durations {
-			if from == "known" && !stated {
-				from = "finished"
-			}
 			if from == of[0] {
 				names = append(names, r.Policies[k])
 			}
