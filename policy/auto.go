@@ -109,6 +109,7 @@ type autoStage struct {
 	last     sched.TaskID // that has begun
 	outlived int          // clones that have outlived winners, see redraws
 	until    sched.Time   // when it ends, as the latest look has found; 0 before
+	refuted  bool         // what was told beforehand has turned out wrong
 	ripe     bool         // its look is due when a clone may start
 	best     []want       // clones that it wants since the last look, the highest bid first
 	next     int          // of best, what it bids for
@@ -137,6 +138,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 		st := p.stages.Open(ev.Stage)
 		st.id, st.told = ev.Stage, v.Now()
 		st.ripe, st.says, st.mixed, st.last = false, false, false, 0
+		st.refuted = false
 		st.heard, st.asked = 0, false
 		if st.best == nil {
 			st.best, st.past.sorted = make([]want, 0, leastSeen), make([]float64, 0, mostKept)

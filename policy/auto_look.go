@@ -24,7 +24,7 @@ type autoEye struct {
 	untold     bool    // fewer winners are known than the mean told beforehand counts as
 	tail       tail    // of past
 	usual      float64 // mean of renewal
-	least      float64 // the shortest duration that is known or reported of the stage; 0 if its attempts do not report
+	least      float64 // the shortest duration of the stage, as told or as its attempts report; 0 if they do not
 	share      float64 // 1 / (1 + running tasks)
 	hope       []float64
 	slot       float64 // what that of a straggler is worth by that of its clone, see machines
@@ -99,7 +99,7 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	p.eye.end.frame(p.eye.usual)
 	p.eye.slot = p.machines.worth()
 	p.survey(v, st, &stage)
-	sure, cause := p.eye.past.certainty(&stage)*p.kept.share(), p.cause(stage.Job)
+	sure, cause := p.eye.past.certainty(st.foretold(&stage))*p.kept.share(), p.cause(stage.Job)
 	rest := p.rest(&stage)
 	over := p.eye.over(rest)
 	st.until = kit.Later(v.Now(), over)
@@ -206,11 +206,12 @@ func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 		}
 	}
 	e.past = past
-	e.untold = stage.Mean > 0 && past.n < toldCounts
+	p.refute(v, st, stage)
+	e.untold = st.foretold(stage) && past.n < toldCounts
 	if !e.untold && len(past.sorted) == 0 {
 		return false
 	}
-	if st.past.n == 0 && stage.Running == 1 && stage.Mean == 0 && !p.stands(v, st.id) {
+	if st.past.n == 0 && stage.Running == 1 && !st.foretold(stage) && !p.stands(v, st.id) {
 		return false
 	}
 	if len(past.sorted) > 0 {
@@ -222,7 +223,10 @@ func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 	}
 	p.byAge(stage, 0, &e.renewal)
 	e.usual, e.least = e.renewal.mean(), 0
-	if st.says {
+	switch {
+	case e.untold:
+		e.least = toldLeast(stage, p.unknown.differ())
+	case st.says:
 		e.least = past.shortest()
 	}
 	e.share = 1 / float64(stage.Running+1)

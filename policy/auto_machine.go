@@ -14,7 +14,7 @@ const (
 
 // usually returns how many seconds an attempt of a stage takes, 0 if that is not known.
 func (st *autoStage) usually(stage *sched.Stage) float64 {
-	if stage.Mean > 0 && st.past.n < toldCounts {
+	if st.foretold(stage) && st.past.n < toldCounts {
 		return stage.Mean.Seconds()
 	}
 	return st.past.median()

@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-
-	"github.com/tailcut/tailcut/sched"
 )
 
 // sample keeps up to mostKept of the durations of a stage's winners, evenly thinned, and knows the law beyond the
@@ -67,15 +65,13 @@ func (s *sample) shortest() float64 {
 }
 
 // certainty grows with what is known: 1 - 1/sqrt(1 + n). A mean that was told beforehand counts as toldCounts winners.
-func (s *sample) certainty(stage *sched.Stage) float64 {
+func (s *sample) certainty(told bool) float64 {
 	n := float64(s.n)
-	if stage.Mean > 0 {
+	if told {
 		n += toldCounts
 	}
 	return 1 - 1/math.Sqrt(1+n)
 }
-
-const toldCounts = 4
 
 // index of the tail: Hill's estimator over what is above the median, drawn towards 2 as if by two values, and with the
 // ages of attempts that run on as what the tail exceeds.
@@ -146,31 +142,3 @@ func (s *sample) left(beyondAll *tail, age float64, to *timeLeft) {
 		x[len(over)+i], w[len(over)+i] = from*times-age, each
 	}
 }
-
-// told is left of a stage of which only mean and deviation are known: a lognormal law. A deviation of zero is one that
-// nobody has stated, or that of a single task: such durations differ as much as those in other stages do, by Gini's
-// coefficient.
-func told(stage *sched.Stage, gini, age float64, to *timeLeft) {
-	to.clear()
-	mean, sd := stage.Mean.Seconds(), stage.SD.Seconds()
-	sigma := math.Sqrt(math.Log1p(sd * sd / (mean * mean)))
-	if sd == 0 {
-		sigma = 2 * math.Erfinv(gini)
-	}
-	mu := math.Log(mean) - sigma*sigma/2
-	for _, z := range normalAt {
-		if x := math.Exp(mu + sigma*z); x > age {
-			to.put(x-age, 1)
-		}
-	}
-	if len(to.x) == 0 {
-		to.again(age)
-		return
-	}
-	for i := range to.w {
-		to.w[i] = 1 / float64(len(to.w))
-	}
-}
-
-// Quantiles 1/16, 3/16, ... of the normal law.
-var normalAt = [...]float64{-1.534, -0.887, -0.489, -0.157, 0.157, 0.489, 0.887, 1.534}

@@ -78,7 +78,7 @@ func (p *auto) eachCost(v *sched.View, st *autoStage) float64 {
 	switch {
 	case st.past.n > 0:
 		return st.cost / float64(st.past.n)
-	case p.order.Waiting() == 0:
+	case p.order.Waiting() == 0 && !st.refuted:
 		return v.Stage(st.id).Mean.Seconds()
 	}
 	return 0
