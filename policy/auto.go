@@ -137,8 +137,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 	case sched.StageReady:
 		st := p.stages.Open(ev.Stage)
 		st.id, st.told = ev.Stage, v.Now()
-		st.ripe, st.says, st.mixed, st.last = false, false, false, 0
-		st.refuted = false
+		st.ripe, st.says, st.mixed, st.refuted, st.last = false, false, false, false, 0
 		st.heard, st.asked = 0, false
 		if st.best == nil {
 			st.best, st.past.sorted = make([]want, 0, leastSeen), make([]float64, 0, mostKept)

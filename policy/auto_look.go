@@ -206,7 +206,7 @@ func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 		}
 	}
 	e.past = past
-	p.refute(v, st, stage)
+	st.refute(v, stage)
 	e.untold = st.foretold(stage) && past.n < toldCounts
 	if !e.untold && len(past.sorted) == 0 {
 		return false

@@ -17,7 +17,7 @@ func (st *autoStage) foretold(stage *sched.Stage) bool { return stage.Mean > 0 &
 // refute looks whether what was told is wrong: as many tasks as it counts winners have run for longer than mean and
 // deviation, and none is done. Where it is right that hardly happens. If tasks now take ten times as long as earlier
 // ones did, they are not stragglers.
-func (p *auto) refute(v *sched.View, st *autoStage, stage *sched.Stage) {
+func (st *autoStage) refute(v *sched.View, stage *sched.Stage) {
 	if !st.foretold(stage) || st.past.n > 0 {
 		return
 	}
