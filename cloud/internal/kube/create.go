@@ -115,12 +115,21 @@ func (c *reconciler) mayMake(job *batchv1.Job, s *state, a *attempt, sights []si
 	if a.clone && slices.ContainsFunc(sights, func(x sight) bool { return x.index == a.index && x.clone && x.phase == failed }) {
 		return false // the core knows it, unless the clone was an original to it, as it may be after a restart
 	}
-	if a.clone && !slices.ContainsFunc(sights, func(x sight) bool { return x.index == a.index && x.live && !x.begun.IsZero() }) {
+	begun := lastBegun(sights, a.index)
+	if a.clone && begun.IsZero() {
 		return false // what waits is not slow; the watch tells when it begins
 	}
 	at := notBefore(sights, a.index, a.clone)
 	if again := a.refused.Add(refusedRetry); again.After(at) {
 		at = again
+	}
+	if a.clone {
+		if a.asked.IsZero() {
+			a.asked = now
+		}
+		if sure := a.of.late.sure(a.asked, begun); sure.After(at) {
+			at = sure
+		}
 	}
 	switch {
 	case at.After(now):
@@ -144,6 +153,16 @@ func (c *reconciler) mayMake(job *batchv1.Job, s *state, a *attempt, sights []si
 		c.hold(job, a, full)
 	}
 	return ok
+}
+
+// lastBegun is when the youngest attempt of a task began of those that may run, zero if none has.
+func lastBegun(sights []sight, index int) (begun time.Time) {
+	for i := range sights {
+		if x := &sights[i]; x.index == index && x.live && x.begun.After(begun) {
+			begun = x.begun
+		}
+	}
+	return begun
 }
 
 // hold tells once why a clone has to wait.

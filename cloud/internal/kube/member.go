@@ -27,7 +27,8 @@ type member struct {
 	touched bool           // it is in run.touched
 	gaveUp  atomic.Bool    // by the policy
 	past    *live.Past     // of earlier runs; nil for none
-	cut     []cutOff       // attempts that were ended before they were done
+	late    lateness
+	cut     []cutOff // attempts that were ended before they were done
 }
 
 // history is what happened to an index.

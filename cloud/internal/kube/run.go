@@ -115,6 +115,7 @@ type attempt struct {
 	wanted  bool      // an event said that it would be made if this was no dry run
 	held    bool      // an event said that there is no room for it
 	offset  int64     // that it goes on from
+	asked   time.Time // when a clone's pod could first have been made; zero for never
 	refused time.Time // when the API server did not let a clone be made; zero for never
 }
 
@@ -319,7 +320,7 @@ func (r *run) tellAll(at, until sched.Time) {
 	slices.SortFunc(told, func(a, b *attempt) int { return cmp.Or(cmp.Compare(a.of.job, b.of.job), a.compare(b.ref)) })
 	r.again = slices.Compact(told)
 	for _, a := range r.again {
-		r.tell(a, at)
+		r.tell(a, at, until)
 	}
 }
 
@@ -342,7 +343,7 @@ func (r *run) news(a *attempt) (at sched.Time, any bool) {
 }
 
 // tell makes the news about an attempt facts.
-func (r *run) tell(a *attempt, at sched.Time) {
+func (r *run) tell(a *attempt, at, until sched.Time) {
 	s := a.of.sights[a.ref]
 	switch {
 	case s != nil && !a.begun && !s.begun.IsZero():
@@ -350,6 +351,9 @@ func (r *run) tell(a *attempt, at sched.Time) {
 		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptBegan, Attempt: a.id})
 	case s != nil && s.phase == succeeded:
 		a.fate = spent
+		if r.open && !s.ended.IsZero() {
+			a.of.late.add(time.Duration(until-r.instant(s.ended)), took(s))
+		}
 		r.vacate(a, at)
 		r.facts = append(r.facts, sched.Event{At: at, Kind: sched.AttemptDone, Attempt: a.id, Span: s.span()})
 	case a.of.over.has(a.index): // by another attempt, or for good: the core has nothing left to do either
