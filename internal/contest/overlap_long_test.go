@@ -61,7 +61,7 @@ func (x tool) writeJobs(t *testing.T) {
 			{Name: "map", Tasks: figure4Tasks, Durations: slices.Repeat([]float64{maps}, figure4Tasks)},
 			{Name: "shuffle", Tasks: figure4Tasks, Durations: slices.Repeat([]float64{shuffles}, figure4Tasks)},
 		}}}}
-		if err := past.WriteFile(past.Files{Folder: filepath.Join(x.home, "known")}.FileOf(j.name), known); err != nil {
+		if err := past.WriteFile(t.Context(), past.Files{Folder: filepath.Join(x.home, "known")}.FileOf(j.name), known); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os/exec"
 	"sync"
+	"time"
 
 	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/live/remote"
@@ -58,13 +59,15 @@ func newClient(start func() (*exec.Cmd, error)) *Client { return &Client{start: 
 
 // line is a program that runs. The calls that it has not answered are in waiting.
 type line struct {
-	in  io.WriteCloser
-	end func() error // waits for the program
+	in   io.WriteCloser
+	end  func() error // waits for the program
+	kill func() error
 
 	write   sync.Mutex // one call at a time goes out
 	mu      sync.Mutex
 	waiting map[uint64]chan *answer
 	gone    bool // there are no more answers
+	hangs   bool // there was none in time
 }
 
 // connect returns the line to the program, which it starts if need be.
@@ -93,7 +96,7 @@ func (c *Client) connect() (*line, uint64, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, 0, err
 	}
-	l := &line{in: in, waiting: map[uint64]chan *answer{}}
+	l := &line{in: in, kill: cmd.Process.Kill, waiting: map[uint64]chan *answer{}}
 	heard := make(chan struct{})
 	go func() {
 		defer close(heard)
@@ -156,12 +159,13 @@ func (l *line) ask(ctx context.Context, c *call) (*answer, error) {
 	}
 	l.waiting[c.ID] = to
 	l.mu.Unlock()
-	l.write.Lock()
-	_, err = l.in.Write(text) // an error means that the program is gone, which listen tells
-	l.write.Unlock()
-	if err != nil {
-		_ = l.in.Close()
-	}
+	go func() { // a program that hangs reads nothing
+		l.write.Lock()
+		defer l.write.Unlock()
+		if _, err := l.in.Write(text); err != nil { // the program is gone, which listen tells
+			_ = l.in.Close()
+		}
+	}()
 	select {
 	case a, ok := <-to:
 		if !ok {
@@ -171,6 +175,7 @@ func (l *line) ask(ctx context.Context, c *call) (*answer, error) {
 	case <-ctx.Done():
 		l.mu.Lock()
 		delete(l.waiting, c.ID)
+		l.hangs = l.hangs || errors.Is(ctx.Err(), context.DeadlineExceeded)
 		l.mu.Unlock()
 		return nil, ctx.Err()
 	}
@@ -240,7 +245,7 @@ func (c *Client) Kept(ctx context.Context, q *Query) ([]promise.Outcome, error) 
 	return a.Kept, nil
 }
 
-// Close lets the program end and waits for it. What was asked before is answered.
+// Close lets the program end and waits for it. What was asked before is answered. A program that hangs is killed.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -249,5 +254,22 @@ func (c *Client) Close() error {
 		return nil
 	}
 	_ = c.line.in.Close()
-	return c.line.end()
+	ended := make(chan error, 1)
+	go func() { ended <- c.line.end() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(c.line.patience()):
+		return errors.Join(errors.New(Program+" does not end and is killed"), c.line.kill())
+	}
+}
+
+// patience is how long the program may take to end.
+func (l *line) patience() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.hangs {
+		return 0
+	}
+	return Late
 }

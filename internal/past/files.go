@@ -43,9 +43,9 @@ func (f Files) ListNames() (names []string) {
 	return names
 }
 
-// ReadFile reads a file of durations; there need not be one.
-func ReadFile(path string) (*live.Past, error) {
-	data, err := os.ReadFile(path)
+// ReadFile reads a file of durations; there need not be one. When ctx is done it returns, whatever the disk does.
+func ReadFile(ctx context.Context, path string) (*live.Past, error) {
+	data, err := await(ctx, path, func() ([]byte, error) { return os.ReadFile(path) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return &live.Past{}, nil
 	}
@@ -59,12 +59,18 @@ func ReadFile(path string) (*live.Past, error) {
 	return past, nil
 }
 
-// WriteFile replaces the file at once, so that whoever reads it finds the old or the new.
-func WriteFile(path string, h *live.Past) error {
+// WriteFile replaces the file at once, so that whoever reads it finds the old or the new. When ctx is done it returns,
+// whatever the disk does, which may have the new one later.
+func WriteFile(ctx context.Context, path string, h *live.Past) error {
 	data, err := json.Marshal(h)
 	if err != nil {
 		return err
 	}
+	_, err = await(ctx, path, func() (struct{}, error) { return struct{}{}, replace(path, data) })
+	return err
+}
+
+func replace(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
@@ -83,22 +89,22 @@ func WriteFile(path string, h *live.Past) error {
 }
 
 // Add keeps what a job that has succeeded took.
-func (f Files) Add(_ context.Context, j *JobRecord) error {
+func (f Files) Add(ctx context.Context, j *JobRecord) error {
 	if j.Name == "" || j.State != Succeeded {
 		return nil
 	}
 	path := f.FileOf(j.Name)
-	past, err := ReadFile(path)
+	past, err := ReadFile(ctx, path)
 	if err != nil {
 		return err
 	}
 	past.AddRun(j.Name, j.run())
-	return WriteFile(path, past)
+	return WriteFile(ctx, path, past)
 }
 
 // Past implements [History].
-func (f Files) Past(_ context.Context, name string, runs int) (*live.Past, error) {
-	past, err := ReadFile(f.FileOf(name))
+func (f Files) Past(ctx context.Context, name string, runs int) (*live.Past, error) {
+	past, err := ReadFile(ctx, f.FileOf(name))
 	if err == nil && runs > 0 {
 		past.Runs = past.Runs[max(0, len(past.Runs)-runs):]
 	}

@@ -47,7 +47,9 @@ func (e *Engine) Advice(ctx context.Context, res *Result, limit time.Duration) s
 	if e.history == "" || e.sites != nil || e.cloud != nil || len(e.Classes) > 0 || res == nil || res.Summary.State != "succeeded" {
 		return ""
 	}
-	past, err := past.ReadFile(e.history)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	past, err := past.ReadFile(ctx, e.history)
 	if err != nil || len(past.Runs) < hindsight.LeastRuns || past.Runs[len(past.Runs)-1].ID != res.Header.Run {
 		return ""
 	}
@@ -63,8 +65,6 @@ func (e *Engine) Advice(ctx context.Context, res *Result, limit time.Duration) s
 		}
 		q.Others = append(q.Others, with.Policy)
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
 	a, err := q.Ask(ctx)
 	if err != nil {
 		return ""

@@ -55,7 +55,7 @@ func standingAtEnd(c *live.Summary) *Standing {
 // warning.
 func (p *Prepared) finish(ctx context.Context, c *course) (*Result, error) {
 	if c.State == "succeeded" && !p.tidied() { // and, without an error, published
-		p.warn("the durations are not kept for later runs", p.remember(c))
+		p.warn("the durations are not kept for later runs", p.remember(ctx, c))
 		if p.server == nil {
 			p.warn("the run is not in the history", p.keepAlone(ctx, c))
 		}
@@ -78,18 +78,20 @@ func (p *Prepared) resultOf(c *course) *Result {
 	}
 }
 
-// remember adds the run to what is kept of its name.
-func (p *Prepared) remember(c *course) error {
+// remember adds the run to what is kept of its name, even if its user does not want to wait any more.
+func (p *Prepared) remember(ctx context.Context, c *course) error {
 	if p.history == "" {
 		return nil
 	}
-	kept, err := past.ReadFile(p.history)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), past.Late)
+	defer cancel()
+	kept, err := past.ReadFile(ctx, p.history)
 	if err != nil {
 		return err
 	}
 	kept.Add(p.Job.Name, p.Header.Run, p.Header.Stages, c.won, c.cut)
 	p.describe(kept, c)
-	return past.WriteFile(p.history, kept)
+	return past.WriteFile(ctx, p.history, kept)
 }
 
 // tidied tells whether tidy has come to its end.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"math/rand/v2"
 
 	"github.com/tailcut/tailcut/internal/live"
@@ -15,11 +16,11 @@ const (
 )
 
 // foretell has the chance of a run's job be played.
-func (p *Prepared) foretell(run *live.Run) error {
+func (p *Prepared) foretell(ctx context.Context, run *live.Run) error {
 	if p.Header.Job.Deadline == 0 || tasksOf(&p.Header.Job) > mostPlayed || p.sites != nil {
 		return nil
 	}
-	known, err := p.earlier()
+	known, err := p.earlier(ctx)
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func (p *Prepared) foretell(run *live.Run) error {
 
 // earlier returns what is known beforehand of each stage's attempts: what a law says, or what earlier jobs of the name
 // took.
-func (p *Prepared) earlier() ([][]promise.Run, error) {
+func (p *Prepared) earlier(ctx context.Context) ([][]promise.Run, error) {
 	known := make([][]promise.Run, len(p.Header.Stages))
 	if p.Law != "" {
 		stated, err := promise.Stated(p.Law)
@@ -57,7 +58,9 @@ func (p *Prepared) earlier() ([][]promise.Run, error) {
 	if p.history == "" {
 		return known, nil
 	}
-	kept, err := past.ReadFile(p.history)
+	ctx, cancel := context.WithTimeout(ctx, past.Soon)
+	defer cancel()
+	kept, err := past.ReadFile(ctx, p.history)
 	if err != nil {
 		return nil, err
 	}

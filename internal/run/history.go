@@ -1,12 +1,9 @@
 package run
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
-	"github.com/tailcut/tailcut/internal/live"
 	"github.com/tailcut/tailcut/internal/past"
 )
 
@@ -20,26 +17,6 @@ func (o *Options) historyFile() string {
 		return ""
 	}
 	return past.Files{Folder: folder}.FileOf(o.Name)
-}
-
-// soon is how long the start of a run may wait for a history by which nothing is promised.
-const soon = 2 * time.Second
-
-// readSoon reads the history of a name. A file on a disk that does not answer is left alone after a while.
-func readSoon(name string) (*live.Past, error) {
-	var kept *live.Past
-	var err error
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		kept, err = past.ReadFile(name)
-	}()
-	select {
-	case <-read:
-		return kept, err
-	case <-time.After(soon):
-		return nil, fmt.Errorf("%s could not be read within %v", name, soon)
-	}
 }
 
 // HistoryFolder returns the folder of the files, for what Options.History says; "" if none are kept.

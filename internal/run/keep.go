@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,7 +14,7 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// keepTime is how long the end of a job may wait for its history.
+// keepTime is how long the end of a job may wait for the database, which takes in the files when it is new.
 const keepTime = 30 * time.Second
 
 // keepAlone adds a run that has succeeded to the database, if the program is there that keeps one. A repetition changes
@@ -29,7 +30,8 @@ func (p *Prepared) keepAlone(ctx context.Context, c *course) error {
 	} else if err != nil {
 		return err
 	}
-	return errors.Join(keep(ctx, h, p.pastCourse(c)), h.Close())
+	err = keep(ctx, h, p.pastCourse(c))
+	return cmp.Or(err, h.Close())
 }
 
 // keepServed adds a job of a server to its history.
@@ -50,7 +52,11 @@ func (p *Prepared) keepServed(ctx context.Context, over *live.Over, c *course) e
 func keep(ctx context.Context, h past.History, c *past.Course) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
 	defer cancel()
-	return h.Add(ctx, c.Record())
+	err := h.Add(ctx, c.Record())
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%s has not answered within %v", past.Program, keepTime)
+	}
+	return err
 }
 
 // pastCourse is how the job went, as the history wants it.

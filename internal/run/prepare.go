@@ -108,25 +108,22 @@ func (e *Engine) plan(ctx context.Context) (*jobfile.Plan, error) {
 			return nil, fmt.Errorf("--deadline: %w", err)
 		}
 	}
-	return p, e.estimate(p)
+	return p, e.estimate(ctx, p)
 }
 
 // estimate adds what a law or earlier runs of the name say of durations. A history that cannot be read stops what was
 // promised by it.
-func (e *Engine) estimate(p *jobfile.Plan) error {
+func (e *Engine) estimate(ctx context.Context, p *jobfile.Plan) error {
 	if e.Law != "" {
 		return byLaw(&p.Spec, e.Law)
 	}
 	if e.history == "" {
 		return nil
 	}
-	promised := e.Deadline != "" || e.server != nil
-	read := past.ReadFile
-	if !promised {
-		read = readSoon
-	}
-	kept, err := read(e.history)
-	if err != nil && promised {
+	ctx, cancel := context.WithTimeout(ctx, past.Soon)
+	defer cancel()
+	kept, err := past.ReadFile(ctx, e.history)
+	if err != nil && (e.Deadline != "" || e.server != nil) {
 		return err
 	} else if err != nil {
 		e.warn("the policy is not told how long earlier runs took", err)

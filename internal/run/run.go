@@ -121,7 +121,7 @@ func (p *Prepared) loop(ctx context.Context, run *live.Run) error {
 	for _, r := range run.Records() { // of earlier engines
 		p.told(&r)
 	}
-	p.warn("the chance of meeting the deadline is a rough one", p.foretell(run))
+	p.warn("the chance of meeting the deadline is a rough one", p.foretell(ctx, run))
 	standing := p.Standing(run.View(), 0)
 	fmt.Fprint(p.o.Log, opening(run.Recovered, standing.Tasks(), run.Retried, run.State() != sched.JobBroken))
 	screen := newScreen(p.o.Log, standing)

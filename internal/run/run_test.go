@@ -202,15 +202,31 @@ func TestRunsAreToldOfEarlierOnes(t *testing.T) {
 	if res, log, err := run(""); err != nil || mean(res) != 0 || !strings.Contains(log, "the policy is not told how long earlier runs took") {
 		t.Errorf("with a history that cannot be read: %v, told a mean of %v, said %q", err, mean(res), log)
 	}
-	hangs := filepath.Join(dir, "pipe")
-	if err := syscall.Mkfifo(hangs, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := readSoon(hangs); err == nil || !strings.Contains(err.Error(), "could not be read within") {
-		t.Errorf("of a history that does not answer it says %v", err)
-	}
 	if _, _, err := run("1h"); err == nil {
 		t.Error("a deadline is planned by a history that cannot be read")
+	}
+}
+
+// A history that does not answer holds up neither the start of a run nor its end.
+func TestHistoryHangs(t *testing.T) {
+	t.Parallel() // it waits
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(past.Files{Folder: dir}.FileOf("hangs"), 0o600); err != nil { // nobody writes there
+		t.Fatal(err)
+	}
+	run := func(deadline string) (string, error) {
+		var log bytes.Buffer
+		_, err := do(t, t.Context(), Options{
+			Job: commands("true"), Output: filepath.Join(dir, "out"), History: dir, Name: "hangs", Slots: 3, Deadline: deadline, Log: &log,
+		})
+		return log.String(), err
+	}
+	const why = "hangs.json: the disk does not answer"
+	if _, err := run("1h"); err == nil || !strings.HasSuffix(err.Error(), why) {
+		t.Errorf("a deadline is planned: %v", err)
+	}
+	if log, err := run(""); err != nil || strings.Count(log, why) != 2 {
+		t.Errorf("%v, said %q", err, log)
 	}
 }
 
@@ -234,7 +250,7 @@ func TestEstimatesFollowBytes(t *testing.T) {
 	}
 	run(400, "once")
 	file := past.Files{Folder: filepath.Join(dir, "history")}.FileOf("sorted")
-	known, err := past.ReadFile(file)
+	known, err := past.ReadFile(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}

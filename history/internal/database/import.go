@@ -30,7 +30,7 @@ func (d *Database) Import(ctx context.Context, files past.Files, tell func(error
 		if n > 0 {
 			continue
 		}
-		p, err := past.ReadFile(path)
+		p, err := past.ReadFile(ctx, path)
 		if err != nil {
 			tell(err)
 			continue

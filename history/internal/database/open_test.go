@@ -206,12 +206,12 @@ func TestLimits(t *testing.T) {
 func TestImport(t *testing.T) {
 	files := past.Files{Folder: t.TempDir()}
 	add := func(name, id string, seconds float64) {
-		p, err := past.ReadFile(files.FileOf(name))
+		p, err := past.ReadFile(t.Context(), files.FileOf(name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.Add(name, id, []string{"map"}, [][]sched.Time{{sched.FromSeconds(seconds)}}, [][]sched.Time{{sched.FromSeconds(2 * seconds)}})
-		if err := past.WriteFile(files.FileOf(name), p); err != nil {
+		if err := past.WriteFile(t.Context(), files.FileOf(name), p); err != nil {
 			t.Fatal(err)
 		}
 	}
