@@ -93,6 +93,8 @@ func (f Files) Add(ctx context.Context, j *JobRecord) error {
 	if j.Name == "" || j.State != Succeeded {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, Late)
+	defer cancel()
 	path := f.FileOf(j.Name)
 	past, err := ReadFile(ctx, path)
 	if err != nil {

@@ -123,7 +123,7 @@ func (e *Engine) estimate(ctx context.Context, p *jobfile.Plan) error {
 	ctx, cancel := context.WithTimeout(ctx, past.Soon)
 	defer cancel()
 	kept, err := past.ReadFile(ctx, e.history)
-	if err != nil && (e.Deadline != "" || e.server != nil) {
+	if err != nil && e.Deadline != "" {
 		return err
 	} else if err != nil {
 		e.warn("the policy is not told how long earlier runs took", err)

@@ -207,7 +207,7 @@ func TestRunsAreToldOfEarlierOnes(t *testing.T) {
 	}
 }
 
-// A history that does not answer holds up neither the start of a run nor its end.
+// A history that does not answer holds up neither the start of a run nor its end, and no submission to a server.
 func TestHistoryHangs(t *testing.T) {
 	t.Parallel() // it waits
 	dir := t.TempDir()
@@ -227,6 +227,16 @@ func TestHistoryHangs(t *testing.T) {
 	}
 	if log, err := run(""); err != nil || strings.Count(log, why) != 2 {
 		t.Errorf("%v, said %q", err, log)
+	}
+	server := aServer(t)
+	sub := Submission{Job: commands("true"), Output: filepath.Join(dir, "served"), History: dir, Name: "hangs"}
+	submit(t, server, sub)
+	if log := server.Log.(*strings.Builder).String(); strings.Count(log, why) != 1 {
+		t.Errorf("the server said %q", log)
+	}
+	sub.Output, sub.Deadline = filepath.Join(dir, "due"), "1h"
+	if _, err := server.Prepare(t.Context(), &sub); err == nil || !strings.HasSuffix(err.Error(), why) {
+		t.Errorf("a deadline is planned by a server: %v", err)
 	}
 }
 

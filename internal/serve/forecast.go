@@ -303,7 +303,9 @@ func (f *forecast) lookUp(ctx context.Context, jobs map[sched.JobID]*waiting, ca
 			continue
 		}
 		asked++
-		p, err := f.history.Past(ctx, name, 0)
+		soon, cancel := context.WithTimeout(ctx, past.Soon)
+		p, err := f.history.Past(soon, name, 0)
+		cancel()
 		if err != nil { // the job's own attempts tell
 			p = &live.Past{}
 		}

@@ -99,6 +99,24 @@ func (p onePast) Past(context.Context, string, int) (*live.Past, error) {
 	return &live.Past{Runs: []live.PastRun{p.run}}, nil
 }
 
+// noAnswer is a history that does not answer.
+type noAnswer struct{ past.None }
+
+func (noAnswer) Past(ctx context.Context, _ string, _ int) (*live.Past, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A history that does not answer does not keep promises from being made by what jobs themselves show.
+func TestPromisesWithoutAnswer(t *testing.T) {
+	t.Parallel() // it waits
+	f := newForecast(noAnswer{})
+	f.lookUp(t.Context(), map[sched.JobID]*waiting{1: {name: "n", stages: []string{"map"}, spec: make([]sched.StageSpec, 1)}}, nil)
+	if f.known["n"] == nil {
+		t.Error("the name will be asked for again")
+	}
+}
+
 // Promises reckon with the durations of earlier jobs by the bytes that a task reads, as estimates at submission do. Jobs that read the same share them.
 func TestPromisesFollowBytes(t *testing.T) {
 	f := newForecast(onePast{run: live.PastRun{Stages: []live.PastStage{
