@@ -13,6 +13,7 @@ import (
 	"github.com/tailcut/tailcut/internal/live/remote"
 	"github.com/tailcut/tailcut/internal/mapreduce"
 	"github.com/tailcut/tailcut/internal/run"
+	"github.com/tailcut/tailcut/internal/serve"
 )
 
 const runLong = `Runs a job on this machine or on Kubernetes. Stragglers get clones; each task gives exactly one result.
@@ -148,8 +149,10 @@ func (f *runFlags) run(cmd *cobra.Command, o run.Options, format *choice) error 
 	}
 	if client != nil {
 		job, err := handIn(cmd, client, e)
-		if err != nil {
+		if p := (*serve.Problem)(nil); errors.As(err, &p) && !p.Usage() { // no fault of the job's
 			return besideIt(err)
+		} else if err != nil {
+			return err
 		}
 		return f.follow(cmd, client, job, format, true)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -226,13 +225,9 @@ func (f *runFlags) follow(cmd *cobra.Command, client *serve.Client, job *serve.J
 	return f.conclude(cmd, res, err, format)
 }
 
-// besideIt says to whom a server takes no job from now what else can be done.
+// besideIt says what else can be done to whom a server does not serve.
 func besideIt(err error) error {
-	var p *serve.Problem
-	if errors.As(err, &p) && p.Status == http.StatusServiceUnavailable {
-		return failure{fmt.Errorf("%w; to run it beside the server: tailcut run --alone", err)}
-	}
-	return err
+	return fmt.Errorf("%w; to run it beside the server: tailcut run --alone", err)
 }
 
 func behind(why string) string {
@@ -272,7 +267,7 @@ func (f *runFlags) sharing(cmd *cobra.Command, e *run.Engine, o *run.Options) (*
 	if e.Finished() { // nothing is left to run
 		return nil, nil
 	}
-	switch there := client.Running(cmd.Context()); {
+	switch there, err := client.Running(cmd.Context()); {
 	case !there && f.given("server"):
 		return nil, failure{&serve.NoServer{Place: client.Server}}
 	case !there && len(o.After) > 0:
@@ -282,6 +277,8 @@ func (f *runFlags) sharing(cmd *cobra.Command, e *run.Engine, o *run.Options) (*
 	case why != "":
 		notice(cmd.ErrOrStderr(), "runs beside the server at %s, not through it: %s", client.Server, why)
 		return nil, nil
+	case err != nil:
+		return nil, besideIt(answered(err))
 	}
 	return client, nil
 }

@@ -15,6 +15,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/tailcut/tailcut/internal/timeline"
@@ -75,12 +76,21 @@ func (e *NoServer) Error() string {
 // Unwrap returns what the system said.
 func (e *NoServer) Unwrap() error { return e.Cause }
 
-// Running tells whether the server answers.
-func (c *Client) Running(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+// aboutWithin is how long a server may take to say that it is there.
+const aboutWithin = 5 * time.Second
+
+// Running tells whether there is a server. One that refuses to speak, or says nothing, is there: that is the error.
+func (c *Client) Running(ctx context.Context) (bool, error) {
+	limited, cancel := context.WithTimeout(ctx, aboutWithin)
 	defer cancel()
-	_, err := c.About(ctx)
-	return err == nil
+	_, err := c.About(limited)
+	switch {
+	case errors.As(err, new(*NoServer)):
+		return false, nil
+	case limited.Err() != nil && ctx.Err() == nil:
+		return true, fmt.Errorf("the server at %s has not answered within %v", c.Server, aboutWithin)
+	}
+	return true, err
 }
 
 // NewKey returns a key for one submission: whoever repeats it gets the job of the first time.
@@ -327,7 +337,7 @@ func (c *Client) ask(ctx context.Context, method, path string, head http.Header,
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.As(err, &dial) && dial.Op == "dial":
+	case errors.As(err, &dial) && dial.Op == "dial" && !errors.Is(err, syscall.EAGAIN): // as of one that is stopped
 		return nil, &NoServer{c.Server, err}
 	case err != nil:
 		return nil, fmt.Errorf("the server at %s did not answer: %w", c.Server, err)
