@@ -103,8 +103,13 @@ func Link(names []string) (all []*Stride) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Sum returns the CRC-32C of a file.
+// Sum returns the CRC-32C of a regular file. A link is none: what it points to is not what is kept.
 func Sum(path string) (uint32, error) {
+	if info, err := os.Lstat(path); err != nil {
+		return 0, err
+	} else if !info.Mode().IsRegular() {
+		return 0, fmt.Errorf("%s: expected a regular file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, err

@@ -203,7 +203,12 @@ func TestCommandResumes(t *testing.T) {
 			echo b >7; echo 0.5 10 >$TAILCUT_PROGRESS
 			sleep 0.1
 			echo 0.75 20 >$TAILCUT_PROGRESS               # there is no file 10
-			echo never >10; sleep 100
+			sleep 0.1
+			ln -s 0 10; echo 0.8 21 >$TAILCUT_PROGRESS    # it is a link
+			sleep 0.1
+			rm 10; mkfifo 10; echo 0.85 22 >$TAILCUT_PROGRESS
+			sleep 0.1
+			touch said; sleep 100
 		fi
 		ls | tr '\n' ' '
 		echo from $TAILCUT_RESUME_OFFSET
@@ -215,6 +220,10 @@ func TestCommandResumes(t *testing.T) {
 			t.Fatalf("%+v, want progress %v", rep, want)
 		}
 	}
+	eventually(t, "all is said", 10*time.Second, func() bool {
+		_, err := os.Stat(filepath.Join(r.f.Attempt(first), "said"))
+		return err == nil
+	})
 	r.Kill(first.ID)
 	r.next++
 	a := live.Attempt{ID: r.next, Number: 1, From: 0.5, Source: 0}
