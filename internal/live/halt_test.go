@@ -20,7 +20,7 @@ func TestRunKeepsGoing(t *testing.T) {
 		h.Job.Edges = []sched.Edge{{From: 0, To: 1, Kind: sched.Pointwise}}
 		broken := newFake(t, d, func(a Attempt) fate { return fate{takes: 10 * ms, fails: a.Stage == 0 && a.Index%3 == 1} })
 		s := finish(t, create(t, path, h, never), broken)
-		if s.State != "failed" || len(s.Failed) != 2 || s.NotRun != 2 || s.Attempts != 4+2*2+4 || d.result != nil {
+		if s.State != "failed" || len(s.Failed) != 2 || s.Unfinished != 2 || s.Attempts != 4+2*2+4 || d.result != nil {
 			t.Fatalf("summary: %+v, published %v", s, d.result)
 		}
 		for i, f := range s.Failed {
@@ -33,7 +33,7 @@ func TestRunKeepsGoing(t *testing.T) {
 			t.Errorf("opened again: retried %v, %d recovered", r.Retried, r.Recovered)
 		}
 		cured := newFake(t, d, alike(10*ms))
-		if s := finish(t, r, cured); s.State != "succeeded" || s.Attempts != 12+4 || len(s.Failed) > 0 || s.NotRun > 0 || len(d.result) != 12 {
+		if s := finish(t, r, cured); s.State != "succeeded" || s.Attempts != 12+4 || len(s.Failed) > 0 || s.Unfinished > 0 || len(d.result) != 12 {
 			t.Errorf("cured: %+v, %d published", s, len(d.result))
 		}
 		mustReplay(t, path, never)
@@ -58,7 +58,7 @@ func TestRunHaltsSoon(t *testing.T) {
 				r := create(t, path, h, never)
 				r.HaltSoon(after)
 				s := finish(t, r, exec)
-				if s.State != "failed" || len(s.Failed) != after+1 || s.NotRun != 20-3-after || s.Attempts != 3+after || d.result != nil {
+				if s.State != "failed" || len(s.Failed) != after+1 || s.Unfinished != 20-3-after || s.Attempts != 3+after || d.result != nil {
 					t.Errorf("summary: %+v", s)
 				}
 				if slices.Contains(exec.log, "kill 0/0#0") {

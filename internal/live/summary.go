@@ -29,7 +29,7 @@ type Summary struct {
 
 	StragglerAlone bool         // it was the only attempt of its task
 	Failed         []FailedTask // in the order of stages and indexes
-	NotRun         int          // tasks given up that had not failed: they waited for one that did, or for a slot
+	Unfinished     int          // tasks given up that had not failed for good: they waited or ran at the end
 }
 
 // FailedTask is a task that has failed for good.
@@ -153,7 +153,7 @@ func Slowest(all []Record, spec *sched.JobSpec, most func(tasks int) int) [][]in
 	return slowest
 }
 
-// blame finds the tasks that failed for good, and counts those that did not run because of them.
+// blame finds the tasks that failed for good, and counts those that did not finish because of them.
 func (j *Job) blame(s *Summary) {
 	v := j.loop.core.View()
 	at := map[sched.TaskID]int{} // in s.Failed
@@ -183,7 +183,7 @@ func (j *Job) blame(s *Summary) {
 	first := v.Stage(row.FirstStage).First
 	for t := first; t < first+sched.TaskID(row.Tasks); t++ {
 		if state := v.Task(t).State; state == sched.TaskStranded || state == sched.TaskSkipped {
-			s.NotRun++
+			s.Unfinished++
 		}
 	}
 }

@@ -142,8 +142,8 @@ func (r *Result) writeFailed(w io.Writer) {
 	if more := len(r.Failed) - mostFailed; more > 0 {
 		fmt.Fprintf(w, "and %d more; --format json lists all\n", more)
 	}
-	if n := r.Summary.NotRun; n > 0 {
-		fmt.Fprintf(w, "%s did not run because of these\n", show.Count(n, "task"))
+	if n := r.Summary.Unfinished; n > 0 {
+		fmt.Fprintf(w, "%s did not finish because of these\n", show.Count(n, "other task"))
 	}
 	switch {
 	case r.again != "" && len(r.again) < longCommand:

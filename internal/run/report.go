@@ -46,8 +46,8 @@ type record struct {
 	Stages           []runStage    `json:"stages"`
 	Sites            []runSite     `json:"sites,omitempty"`
 	FailedTasks      []FailedTask  `json:"failed_tasks,omitempty"`
-	NotRun           int           `json:"not_run,omitempty"` // tasks that were given up because others had failed
-	Again            string        `json:"again,omitempty"`   // the command that tries the failed tasks again
+	Unfinished       int           `json:"unfinished_tasks,omitempty"` // given up because others had failed
+	Again            string        `json:"again,omitempty"`            // the command that tries the failed tasks again
 	Straggler        *worstAttempt `json:"worst_straggler,omitempty"`
 	Error            string        `json:"error,omitempty"` // why the job failed
 	*Deadline
@@ -178,7 +178,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		Deadline: r.Deadline, mapped: r.mapped, Error: r.Error,
 	}
 	if len(r.Failed) > 0 {
-		all.FailedTasks, all.NotRun, all.Again = r.Failed, s.NotRun, r.again
+		all.FailedTasks, all.Unfinished, all.Again = r.Failed, s.Unfinished, r.again
 	}
 	for _, st := range s.Stages {
 		all.Stages = append(all.Stages, runStage(st))
@@ -200,7 +200,7 @@ func ReadResult(text []byte) (*Result, error) {
 	}
 	s := &live.Summary{
 		State: x.State, Flow: sched.FromSeconds(x.FlowSeconds), Tasks: x.Tasks, Attempts: x.Attempts, Clones: x.Clones, Resumed: x.Resumed, Retries: x.Retries,
-		Crashed: x.Crashed, Fruitful: sched.FromSeconds(x.FruitfulSeconds), Fruitless: sched.FromSeconds(x.FruitlessSeconds), Recovered: x.RecoveredTasks, NotRun: x.NotRun,
+		Crashed: x.Crashed, Fruitful: sched.FromSeconds(x.FruitfulSeconds), Fruitless: sched.FromSeconds(x.FruitlessSeconds), Recovered: x.RecoveredTasks, Unfinished: x.Unfinished,
 	}
 	r := &Result{Summary: s, Header: &trace.JournalHeader{Policy: x.Policy}, Failed: x.FailedTasks, Error: x.Error, again: x.Again, kept: true}
 	if x.Deadline.Seconds > 0 {

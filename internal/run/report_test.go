@@ -22,7 +22,7 @@ func TestResultTravels(t *testing.T) {
 		},
 		"all": {
 			Summary: &live.Summary{
-				State: "failed", Flow: 90 * sched.Second, Tasks: 5, Attempts: 9, Clones: 2, Resumed: 1, Retries: 1, Crashed: 1, Fruitful: 1e9, Fruitless: 2e9, Recovered: 2, NotRun: 1,
+				State: "failed", Flow: 90 * sched.Second, Tasks: 5, Attempts: 9, Clones: 2, Resumed: 1, Retries: 1, Crashed: 1, Fruitful: 1e9, Fruitless: 2e9, Recovered: 2, Unfinished: 1,
 				Stages:    []live.StageSummary{{Name: "map", Tasks: 4, Attempts: 8, Seconds: 60}, {Name: "reduce", Tasks: 1}},
 				Sites:     []live.SiteSummary{{Name: "a", Slots: 2, Tasks: 3, Seconds: 20.5, Bytes: 1 << 20, Money: 0.25}},
 				Straggler: &live.Record{Attempt: live.Attempt{Stage: 0, Index: 3, Number: 1}, Stop: 30 * sched.Second, End: live.Lost}, StragglerOver: 3.5,
