@@ -39,7 +39,7 @@ func (l *Logs) Print(ctx context.Context, out, word string) error {
 	if err := l.find(out, word); err != nil {
 		return err
 	}
-	if l.run.Active && l.task.State != Done {
+	for l.run.Active && l.task.State != Done {
 		err := l.run.folders.AskLogs(proc.LogRequest{
 			Stage: l.task.Stage, Task: l.task.Index, Attempt: l.Attempt, Lines: l.Lines, Follow: l.Follow,
 		}, ctx.Done(), l.take)
@@ -52,8 +52,28 @@ func (l *Logs) Print(ctx context.Context, out, word string) error {
 		if err := l.settle(out, word); err != nil {
 			return err
 		}
+		if !l.Follow || !l.run.Active || l.task.State != Waiting {
+			break
+		}
+		l.sayWaits() // for slots of a server, or for other jobs
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(lookEvery):
+		}
 	}
 	return l.kept()
+}
+
+// lookEvery is how often it is looked whether a job that waits on a server has begun: the server lists all its tasks.
+const lookEvery = time.Second
+
+// sayWaits tells, once, that there is nothing to print yet.
+func (l *Logs) sayWaits() {
+	if !l.told && !l.waited {
+		l.Say(fmt.Sprintf("task %s: no attempt runs yet", l.run.NameOf(l.task)))
+		l.waited = true
+	}
 }
 
 // find opens the run and finds the task.
@@ -95,10 +115,7 @@ func (l *Logs) take(ev *proc.LogEvent) bool {
 		if !l.Follow || l.isDone() {
 			return false
 		}
-		if !l.told && !l.waited {
-			l.Say(fmt.Sprintf("task %s: no attempt runs yet", l.run.NameOf(l.task)))
-			l.waited = true
-		}
+		l.sayWaits()
 		return true
 	case ev.Begun:
 		if ev.Attempt > 0 || ev.Clone {
