@@ -12,11 +12,12 @@ import (
 	"github.com/tailcut/tailcut/sched"
 )
 
-// Bounds of a cluster, so that its tables fit into memory.
+// Bounds of a cluster, so that its file and its tables fit into memory.
 const (
-	maxSites    = 4096
-	maxMachines = 1 << 24
-	maxSlots    = 1 << 16 // of a machine
+	maxClusterFile = 16 << 20 // bytes
+	maxSites       = 4096
+	maxMachines    = 1 << 24
+	maxSlots       = 1 << 16 // of a machine
 )
 
 // LoadCluster returns the cluster that a user names on the command line: a file, or the spec of a generator,
@@ -25,7 +26,15 @@ func LoadCluster(arg string, seed uint64) (*Cluster, error) {
 	if strings.HasPrefix(arg, synthCluster) {
 		return parseWaxman(arg, seed)
 	}
-	data, err := os.ReadFile(arg)
+	in, err := os.Open(arg)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	data, err := io.ReadAll(io.LimitReader(in, maxClusterFile+1))
+	if err == nil && len(data) > maxClusterFile {
+		err = fmt.Errorf("%s: expected a cluster file of at most %d MiB", arg, maxClusterFile>>20)
+	}
 	if err != nil {
 		return nil, err
 	}

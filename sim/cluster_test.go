@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -231,6 +232,16 @@ func TestZipf(t *testing.T) {
 		if got := fmt.Sprint(zipf(c.sites, c.slots, c.skew)); got != c.want {
 			t.Errorf("%d slots for %d sites with skew %v: %s, want %s", c.slots, c.sites, c.skew, got, c.want)
 		}
+	}
+}
+
+func TestClusterFileBounds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "zeros")
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, maxClusterFile+1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadCluster(path, 1); err == nil || err.Error() != path+": expected a cluster file of at most 16 MiB" {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package jobfile
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -57,16 +58,21 @@ const maxSize = 16 << 20
 // Read reads a job file. Relative paths in it start from its folder, so that it means the same wherever it is
 // used from; those in a pipe start from the working directory. check and the error are those of Parse.
 func Read(path string, check func(Setting) error) (*File, error) {
-	info, err := os.Stat(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > maxSize {
-		return nil, fmt.Errorf("%s: %d bytes are too many for a job file; the limit is %d", path, info.Size(), maxSize)
-	}
-	data, err := os.ReadFile(path)
+	defer f.Close()
+	info, err := f.Stat()
 	if err != nil {
 		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxSize+1)) // a device or a pipe has no size
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxSize {
+		return nil, fmt.Errorf("%s: expected a job file of at most %d MiB", path, maxSize>>20)
 	}
 	dir := "."
 	if info.Mode().IsRegular() {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -346,6 +347,23 @@ func TestReadStartsFromItsFolder(t *testing.T) {
 		t.Errorf("dir %s, name %s, inputs %v", f.Dir, f.Job.Name, f.Job.MapReduce.Inputs)
 	}
 	if _, err := Read(filepath.Join(dir, "other.yaml"), nil); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What has no size is not read without end.
+func TestReadBounds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		if w, err := os.OpenFile(path, os.O_WRONLY, 0); err == nil {
+			_, _ = w.Write(make([]byte, maxSize+1))
+			w.Close()
+		}
+	}()
+	if _, err := Read(path, nil); err == nil || err.Error() != path+": expected a job file of at most 16 MiB" {
 		t.Errorf("got %v", err)
 	}
 }

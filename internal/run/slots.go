@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -60,11 +61,16 @@ const mostOfFile = 100
 
 // ReadSlots reads a file that says how many attempts run at once.
 func ReadSlots(path string) (int, error) {
-	data, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return 0, err
 	}
-	n, _, err := countSlots(strings.TrimSpace(string(data[:min(len(data), mostOfFile)])), Cores())
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, mostOfFile))
+	if err != nil {
+		return 0, err
+	}
+	n, _, err := countSlots(strings.TrimSpace(string(data)), Cores())
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}

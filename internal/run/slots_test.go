@@ -1,9 +1,12 @@
 package run
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -41,6 +44,22 @@ func TestSlotsOfFile(t *testing.T) {
 	write("many\n")
 	if s, err := ParseSlots(path); err == nil || !strings.HasPrefix(err.Error(), path+": expected a number from 0 to 65536") {
 		t.Errorf("got %+v, %v", s, err)
+	}
+	if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan error)
+	go func() {
+		w, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err == nil {
+			_, err = w.Write(append([]byte("2\n"), bytes.Repeat([]byte(" "), 1<<20)...))
+			w.Close()
+		}
+		written <- err
+	}()
+	n, err := ReadSlots(path)
+	if w := <-written; err != nil || n != 2 || !errors.Is(w, syscall.EPIPE) {
+		t.Errorf("of a pipe: %d slots, %v; who writes hears %v", n, err, w)
 	}
 	if s, err := ParseSlots(path + ".none"); err == nil || strings.Contains(err.Error(), "no such file") {
 		t.Errorf("got %+v, %v", s, err)
