@@ -72,16 +72,20 @@ func (e *Engine) take(a *ask) {
 	}
 }
 
+func (a *ask) answer(err error) {
+	if err == nil && a.after != nil {
+		a.after()
+	}
+	a.done <- err
+}
+
 // answer answers what was taken. What changes anything is on the disk then.
 func (e *Engine) answer(err error) error {
 	if err == nil && slices.ContainsFunc(e.taken, func(a *ask) bool { return !a.reads }) {
 		err = e.journal.Sync()
 	}
 	for _, a := range e.taken {
-		if err == nil && a.after != nil {
-			a.after()
-		}
-		a.done <- err
+		a.answer(err)
 	}
 	clear(e.taken)
 	e.taken = e.taken[:0]

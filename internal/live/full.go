@@ -3,14 +3,16 @@ package live
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tailcut/tailcut/trace"
 )
 
 // The disk of an engine's journal may be full. What cannot be written down is not done: the loop waits, with all that
-// has happened in its hands, and what runs goes on to its end. When there is room it goes on by itself. Who asks for
-// anything meanwhile is refused. Submissions are refused before: while there is little room, it is for what runs.
+// has happened in its hands, and what runs goes on to its end. When there is room it goes on by itself. Who looks
+// meanwhile sees how all stood when it began to wait, and what that would have started next; who wants to change
+// anything is refused. Submissions are refused before: while there is little room, it is for what runs.
 
 const (
 	roomEvery = time.Second // how often a record is tried again that could not be written
@@ -47,6 +49,12 @@ func (e *Engine) awaitRoom(why error) bool {
 		e.watch.Short(fmt.Sprintf("%v: nothing starts and nothing is taken in until there is", why))
 	}
 	e.crowded.told = true
+	e.taken = slices.DeleteFunc(e.taken, func(a *ask) bool {
+		if a.reads {
+			a.answer(nil)
+		}
+		return a.reads
+	})
 	again := time.NewTimer(roomEvery)
 	defer again.Stop()
 	for {
@@ -56,7 +64,11 @@ func (e *Engine) awaitRoom(why error) bool {
 		case <-again.C:
 			return true
 		case a := <-e.asks:
-			a.done <- why
+			if a.reads {
+				a.answer(a.do())
+			} else {
+				a.done <- why
+			}
 		}
 	}
 }

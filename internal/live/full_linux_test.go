@@ -65,6 +65,12 @@ func TestJournalFull(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
+		hasty, done := context.WithTimeout(ctx, time.Millisecond)
+		var state string
+		if err := s.Look(hasty, func(x Sight) { state = x.Job(id).State() }); err != nil || state != "running" {
+			t.Errorf("who looks sees a job that is %q: %v", state, err)
+		}
+		done()
 		if len(said) != 1 || !strings.Contains(said[0], "no room for the journal") {
 			t.Errorf("said: %q", said)
 		}

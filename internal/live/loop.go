@@ -47,6 +47,7 @@ type loop struct {
 	warned  bool                 // of a shortage
 	touched []*Job               // of which the watcher is to hear
 	batch   trace.Batch          // what has come since the last call of the core
+	ends    []ended              // by a batch that is not in the journal yet
 }
 
 func newLoop(h *trace.JournalHeader, core *sched.Core, past *history, p pulse) *loop {
@@ -336,10 +337,11 @@ func (l *loop) advance(now sched.Time) error {
 	}
 	b.Now, b.Decisions = now, decisions
 	b.Outputs = slices.DeleteFunc(b.Outputs, func(o trace.Output) bool { return !commits(decisions, o.Attempt) })
+	l.past.add(l.core.View(), b, func(j *Job, rec *Record) { l.ends = append(l.ends, ended{j, rec}) })
 	if err := l.record(b); err != nil {
 		return err
 	}
-	l.past.add(l.core.View(), b, l.ended)
+	l.tellEnds()
 	if b.Settings != nil && l.alone != nil {
 		l.alone.Spec = l.header.Job
 	}
@@ -408,10 +410,21 @@ func mustSync(b *trace.Batch) bool {
 	return len(b.Jobs) > 0
 }
 
-func (l *loop) ended(j *Job, rec *Record) {
-	if l.watch.Ended != nil {
-		l.watch.Ended(j, rec, j.notes[rec.Task])
+// ended is an attempt that has ended.
+type ended struct {
+	*Job
+	record *Record
+}
+
+// tellEnds tells the watcher which attempts a batch has ended that is in the journal.
+func (l *loop) tellEnds() {
+	for _, x := range l.ends {
+		if l.watch.Ended != nil {
+			l.watch.Ended(x.Job, x.record, x.notes[x.record.Task])
+		}
 	}
+	clear(l.ends)
+	l.ends = l.ends[:0]
 }
 
 func (l *loop) carryOut(decisions []sched.Decision) error {

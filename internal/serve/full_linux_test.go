@@ -13,8 +13,8 @@ import (
 	"github.com/tailcut/tailcut/internal/run"
 )
 
-// While the server's disk is full, whoever asks for something hears that, in a problem with the status of it. What runs
-// ends, and that is told when there is room. Then all is as before, and what was accepted is there after a restart.
+// While the server's disk is full, whoever wants to change something hears that, in a problem with the status of it. Who
+// looks is answered, and who waits waits. What runs ends, and that is told when there is room. Then all is as before, and what was accepted is there after a restart.
 func TestFullDiskThroughTheAPI(t *testing.T) {
 	root, fill, relieve := disktest.Small(t)
 	r := newRig(t, func(c *Config) { c.Dir = filepath.Join(root, "d") })
@@ -51,11 +51,25 @@ func TestFullDiskThroughTheAPI(t *testing.T) {
 	refused("an end", err)
 	_, err = r.SetPolicy(t.Context(), "fair")
 	refused("a policy", err)
+	if list, err := r.Jobs(t.Context(), Filter{}); err != nil || len(list.Jobs) != 1 || list.Jobs[0].State != Running {
+		t.Errorf("a list on a full disk: %+v, %v", list, err)
+	}
+	waited := make(chan error, 1)
+	go func() {
+		_, err := r.Wait(t.Context(), "wait")
+		waited <- err
+	}()
 	close(r.shop.gate("wait"))
-	_, err = r.Jobs(t.Context(), Filter{}) // what the core knows by now is on no disk yet, so nobody is told
-	refused("a list", err)
+	select {
+	case err := <-waited:
+		t.Errorf("who waits hears of an end that is on no disk yet: %v", err)
+	case <-time.After(300 * time.Millisecond):
+	}
 
 	relieve()
+	if err := <-waited; err != nil {
+		t.Errorf("who waits is told %v", err)
+	}
 	if j := r.wait("wait"); j.State != Succeeded || j.ID != wait.ID {
 		t.Errorf("%+v", j)
 	}
