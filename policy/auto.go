@@ -108,6 +108,7 @@ type autoStage struct {
 	mixed    bool         // tasks may have begun in another order than that of their ids
 	last     sched.TaskID // that has begun
 	outlived int          // clones that have outlived winners, see redraws
+	repeats  float64      // hazard that they have outlived after another clone of their task, see redraws
 	until    sched.Time   // when it ends, as the latest look has found; 0 before
 	refuted  bool         // what was told beforehand has turned out wrong
 	ripe     bool         // its look is due when a clone may start
@@ -143,7 +144,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 			st.best, st.past.sorted = make([]want, 0, leastSeen), make([]float64, 0, mostKept)
 		}
 		st.past.reset()
-		st.cost, st.until, st.outlived = 0, 0, 0
+		st.cost, st.until, st.outlived, st.repeats = 0, 0, 0, 0
 		st.best, st.next = st.best[:0], 0
 		p.schedule(v, st)
 	case sched.AttemptProgress, sched.AttemptTaken, sched.AttemptBegan:

@@ -47,6 +47,9 @@ func (p *auto) takes(v *sched.View, x sched.AttemptID) float64 {
 	return takes
 }
 
+// none tells whether no clone of a task has been ended that says so.
+func (f *failures) none(t sched.TaskID) bool { return f.tasks.Get(t).clones == 0 }
+
 // add takes in a clone of a task that would have taken so many seconds.
 func (f *failures) add(past *sample, t sched.TaskID, takes float64) {
 	if h, ok := past.hazard(takes); ok && h > 0 {

@@ -59,8 +59,8 @@ func (p *auto) rate(v *sched.View, st *autoStage, sure float64, cause *tally, ov
 				p.hold(f.attempt, bid(1, c*max(0, f.until-over)+(1-c)*f.ahead, c*(f.mean-mean)+(1-c)*f.ahead, e.slot*mean))
 				continue
 			}
-			h, _ := p.redraw.lives(v, st, f.attempt)
-			if p.redraw.futile {
+			h, _ := p.redraw.lives(v, st, f.attempt, p.failed.none(x.id))
+			if p.redraw.futileIn(st) {
 				p.hold(f.attempt, hopeless)
 				continue
 			}

@@ -99,7 +99,7 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 	p.eye.end.frame(p.eye.usual)
 	p.eye.slot = p.machines.worth()
 	p.survey(v, st, &stage)
-	sure, cause := p.eye.past.certainty(st.foretold(&stage))*p.kept.share(), p.cause(stage.Job)
+	sure, cause := p.eye.past.certainty(st.foretold(&stage))*p.kept.share(), p.cause(st, stage.Job)
 	rest := p.rest(&stage)
 	over := p.eye.over(rest)
 	st.until = kit.Later(v.Now(), over)
@@ -120,7 +120,7 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 		p.rate(v, st, sure, &cause, over)
 	}
 	start := p.start.cost(1)
-	p.sift(v, st, sure*p.begun.chance(&p.redraw, cause[byChance]), start)
+	p.sift(v, st, sure*p.begun.chance(&p.redraw, st, cause[byChance]), start)
 	blind, least := 0.0, math.Inf(1)
 	if !st.says {
 		blind = p.blind(st, &stage, 1)
@@ -415,7 +415,7 @@ func (p *auto) judge(v *sched.View, stage *sched.Stage, i int) {
 		f.paced = max(0, f.mean-e.paced.mean())
 		e.fewer = append(e.fewer, f)
 	}
-	if n > 1 && !p.redraw.futile {
+	if n > 1 && !p.redraw.futileIn(p.stages.Of(v.Task(x.id).Stage)) {
 		p.passed(v, n)
 	}
 	x.fewer = e.fewer[first:]
@@ -486,9 +486,9 @@ func (p *auto) rest(stage *sched.Stage) float64 {
 	return p.eye.usual * (1 + float64(waiting)/float64(max(1, stage.Live-p.eye.starting)))
 }
 
-// cause returns how likely each cause is for a slow task of the job.
-func (p *auto) cause(j sched.JobID) tally {
-	if p.redraw.futile {
+// cause returns how likely each cause is for a slow task of a stage of the job.
+func (p *auto) cause(st *autoStage, j sched.JobID) tally {
+	if p.redraw.futileIn(st) {
 		return tally{bySize: 1} // a slot that costs next to nothing is not free
 	}
 	return p.causes.of(j)

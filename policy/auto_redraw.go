@@ -13,7 +13,7 @@ import (
 type redraws struct {
 	wins, hazard float64
 	crowd        float64    // clones that may begin at once, if more than usualCrowd
-	futile       bool       // clones have the duration of their task again, by all that is known
+	futile       bool       // clones have the duration of their task again, in all stages
 	rows         []outlived // by row
 }
 
@@ -26,19 +26,20 @@ type outlived struct {
 
 const (
 	mostHazard = 3     // of one clone, so that no single one decides
-	futile     = 64    // hazard outlived after which clones are futile if none has won
+	futile     = 64    // hazard outlived after which clones are futile if none has won, see most
 	usualCrowd = 10    // for so many clones at once; for more in proportion,
 	mostCrowds = 2     // up to so many times as much: what one learns costs the more, the more slots there are
 	fade       = 0.998 // of what all jobs have shown, with each job
 )
 
-// ends takes in a clone that ends, and would have taken so many seconds by what it has reported.
-func (r *redraws) ends(st *autoStage, x sched.AttemptID, takes float64, won bool) {
+// ends takes in a clone that ends, and would have taken so many seconds by what it has reported. That it has lost is
+// news only if no other clone of its task was ended.
+func (r *redraws) ends(st *autoStage, x sched.AttemptID, takes float64, won, news bool) {
 	hazard, ok := st.past.hazard(takes)
 	if !ok {
 		return
 	}
-	r.outlives(st, x, hazard)
+	r.outlives(st, x, hazard, news)
 	if won {
 		r.wins++
 		r.weigh()
@@ -46,16 +47,16 @@ func (r *redraws) ends(st *autoStage, x sched.AttemptID, takes float64, won bool
 }
 
 // lives takes in the age of a clone and returns how much hazard it has outlived; ok is false if that is not known.
-func (r *redraws) lives(v *sched.View, st *autoStage, x sched.AttemptID) (hazard float64, ok bool) {
+func (r *redraws) lives(v *sched.View, st *autoStage, x sched.AttemptID, news bool) (hazard float64, ok bool) {
 	hazard, ok = st.past.hazard((v.Now() - v.Rows().Started(x)).Seconds())
 	if !ok {
 		return 0, false
 	}
-	return r.outlives(st, x, hazard), true
+	return r.outlives(st, x, hazard, news), true
 }
 
-// outlives takes in that a clone has outlived a hazard, and returns how much of that counts.
-func (r *redraws) outlives(st *autoStage, x sched.AttemptID, hazard float64) float64 {
+// outlives takes in that a clone has outlived a hazard, if that is news, and returns how much of it counts.
+func (r *redraws) outlives(st *autoStage, x sched.AttemptID, hazard float64, news bool) float64 {
 	r.rows = kit.Grown(r.rows, x.Row())
 	row := &r.rows[x.Row()]
 	if row.gen != x.Generation() {
@@ -68,11 +69,24 @@ func (r *redraws) outlives(st *autoStage, x sched.AttemptID, hazard float64) flo
 		}
 		hazard = min(hazard, fewWinners(st.past.n, row.nth))
 	}
-	r.hazard += hazard - row.hazard
+	if news {
+		r.hazard += hazard - row.hazard
+		r.weigh()
+	} else {
+		st.repeats += hazard - row.hazard
+	}
 	row.hazard = hazard
-	r.weigh()
 	return hazard
 }
+
+// futileIn tells whether clones of a stage have the duration of their task again, by all that is known. Large tasks have
+// large clones, one after the other, which says nothing of the tasks of other stages: what is no news counts here alone.
+func (r *redraws) futileIn(st *autoStage) bool {
+	return r.futile || (1+r.wins)*(1+r.wins)*r.most() < r.hazard+st.repeats
+}
+
+// most is the hazard outlived after which clones are futile if none has won.
+func (r *redraws) most() float64 { return futile * min(mostCrowds, max(1, r.crowd/usualCrowd)) }
 
 // fewWinners is the most that the k-th clone that is judged by n winners can say against new durations. Where
 // these are few, all clones are judged by the same few: that k clones which draw new durations outlive all n
@@ -88,7 +102,7 @@ const moreWinners = 6
 // half of what spoke for it has faded, which takes 350 jobs: else each job that ends would have all others try again.
 // Clones that begin at once may all be of the largest tasks of one stage, so it takes more than they can outlive.
 func (r *redraws) weigh() {
-	won, most := 1+r.wins, futile*min(mostCrowds, max(1, r.crowd/usualCrowd))
+	won, most := 1+r.wins, r.most()
 	if r.futile {
 		most /= 2
 	}

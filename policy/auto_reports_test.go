@@ -65,8 +65,8 @@ func TestOutlives(t *testing.T) {
 				st.past.add(7)
 			}
 			for k := range clones {
-				r.outlives(&st, sched.AttemptID(1)<<32|sched.AttemptID(k), 1)
-				r.outlives(&st, sched.AttemptID(1)<<32|sched.AttemptID(k), mostHazard)
+				r.outlives(&st, sched.AttemptID(1)<<32|sched.AttemptID(k), 1, true)
+				r.outlives(&st, sched.AttemptID(1)<<32|sched.AttemptID(k), mostHazard, true)
 			}
 			n := winners + moreWinners
 			all, _ := math.Lgamma(float64(n + clones + 1))

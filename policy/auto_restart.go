@@ -57,8 +57,8 @@ func (b *begunAnew) slow() float64 { return (b.first.ended + 1) / (b.first.won +
 // chance returns how likely it is that an attempt draws a new duration in the place of another: as likely as for a
 // clone, as if ownWeight attempts had shown that. As all that the other one has done is at stake, what is known of few
 // clones that have won is not certain.
-func (b *begunAnew) chance(r *redraws, clones float64) float64 {
-	if r.wins == 0 || r.futile {
+func (b *begunAnew) chance(r *redraws, st *autoStage, clones float64) float64 {
+	if r.wins == 0 || r.futileIn(st) {
 		return 0
 	}
 	quick := 1 - b.slow()
@@ -138,7 +138,7 @@ func (p *auto) ends(v *sched.View, st *autoStage, j sched.JobID, x sched.Attempt
 		if !won {
 			takes = p.takes(v, x)
 		}
-		p.redraw.ends(st, x, takes, won)
+		p.redraw.ends(st, x, takes, won, p.failed.none(v.Rows().TaskOf(x)))
 	}
 	if a.Started > beside.since {
 		p.causes.ends(&st.past, j, age.Seconds(), (v.Now() - beside.since).Seconds(), won, beside.done)

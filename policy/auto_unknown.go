@@ -129,7 +129,7 @@ func (u *unknown) typical() float64 {
 // stage itself speaks for the clone, it has to save several times what a start costs: tasks of a tenth of a second on a
 // busy machine have none.
 func (p *auto) blind(st *autoStage, stage *sched.Stage, m int) float64 {
-	chance := min(p.unknown.chance(), p.cause(stage.Job)[byChance])
+	chance := min(p.unknown.chance(), p.cause(st, stage.Job)[byChance])
 	if st.past.n > 0 || stage.Pending > 0 || chance < fewWins {
 		return 0
 	}
@@ -157,7 +157,7 @@ func (p *auto) guess(v *sched.View, st *autoStage, stage *sched.Stage) {
 		a, _ := v.FirstAttempt(t)
 		for m := live - 1; m > 0; m-- {
 			worth := blind(m)
-			if p.redraw.futile {
+			if p.redraw.futileIn(st) {
 				worth = hopeless
 			}
 			p.hold(a, worth)
