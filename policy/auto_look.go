@@ -226,7 +226,7 @@ func (p *auto) renew(v *sched.View, st *autoStage, stage *sched.Stage) bool {
 	switch {
 	case e.untold:
 		e.least = toldLeast(stage, p.unknown.differ())
-	case st.says:
+	case st.says || !few && past.older == 0: // the quickest is known, and nobody has turned out slow
 		e.least = past.shortest()
 	}
 	e.share = 1 / float64(stage.Running+1)

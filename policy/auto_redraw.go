@@ -79,8 +79,9 @@ func (r *redraws) outlives(st *autoStage, x sched.AttemptID, hazard float64, new
 	return hazard
 }
 
-// futileIn tells whether clones of a stage have the duration of their task again, by all that is known. Large tasks have
-// large clones, one after the other, which says nothing of the tasks of other stages: what is no news counts here alone.
+// futileIn tells whether clones of a stage have the duration of their task again, by all that is known. Large tasks
+// have large clones, one after the other, which says nothing of the tasks of other stages: what is no news counts in
+// the stage alone.
 func (r *redraws) futileIn(st *autoStage) bool {
 	return r.futile || (1+r.wins)*(1+r.wins)*r.most() < r.hazard+st.repeats
 }
