@@ -335,6 +335,7 @@ func (p *auto) kill(v *sched.View, act *sched.Actions, a sched.AttemptID, since 
 	j, st := v.Rows().JobOf(t), p.stages.Of(v.Task(t).Stage)
 	p.ends(v, st, j, a, false, rival{since: since})
 	p.fails(v, st, t, a)
+	p.gives(v, t, a)
 	if row := v.Attempt(a); row.Progress > row.From { // else it says no more than its age
 		stage := v.Stage(st.id)
 		p.gaveUp(v, a, st.usually(&stage))

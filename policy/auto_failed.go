@@ -25,6 +25,8 @@ const mostOfOne = 1
 type failed struct {
 	clones uint32
 	hazard float32
+	age    sched.Time // of its original when that was ended; 0 if it was not
+	until  sched.Time // when that would have been done by its report; 0 for unknown
 }
 
 // fails takes in a clone that is ended before its task is done, by its age and by what it has reported.
@@ -45,6 +47,31 @@ func (p *auto) takes(v *sched.View, x sched.AttemptID) float64 {
 		takes = max(takes, (a.ProgressAt-a.Started).Seconds()+left*math.Exp(-bias))
 	}
 	return takes
+}
+
+// gives takes in that the original of a task is ended: a clone that is done first then need not have been quicker.
+func (p *auto) gives(v *sched.View, t sched.TaskID, x sched.AttemptID) {
+	a := v.Attempt(x)
+	if a.Clone || a.Waiting {
+		return
+	}
+	f := p.failed.tasks.At(t)
+	f.age, f.until = v.Now()-a.Started, 0
+	if left, _, told := p.trust.filter.left(x, &a); told {
+		bias, _ := p.trust.miss()
+		f.until = a.ProgressAt + sched.FromSeconds(left*math.Exp(-bias))
+	}
+}
+
+// beats tells whether a clone that is done now, after so long, has been quicker than the original of its task. If that
+// was ended, it has to be done before the original would have been by its report, or to have taken less than the
+// original had without one.
+func (f *failures) beats(v *sched.View, t sched.TaskID, took sched.Time) bool {
+	x := f.tasks.Get(t)
+	if x.until > 0 {
+		return v.Now() < x.until
+	}
+	return x.age == 0 || took < x.age
 }
 
 // none tells whether no clone of a task has been ended that says so.

@@ -138,7 +138,8 @@ func (p *auto) ends(v *sched.View, st *autoStage, j sched.JobID, x sched.Attempt
 		if !won {
 			takes = p.takes(v, x)
 		}
-		p.redraw.ends(st, x, takes, won, p.failed.none(v.Rows().TaskOf(x)))
+		t := v.Rows().TaskOf(x)
+		p.redraw.ends(st, x, takes, won && p.failed.beats(v, t, age), p.failed.none(t))
 	}
 	if a.Started > beside.since {
 		p.causes.ends(&st.past, j, age.Seconds(), (v.Now() - beside.since).Seconds(), won, beside.done)

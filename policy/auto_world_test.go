@@ -23,6 +23,7 @@ var samesAgain = []sameAgain{
 	{"heavy tail", func(r *rand.Rand) sched.Time { return sched.FromSeconds(4 * math.Pow(1-r.Float64(), -1/1.5)) }, 0},
 	{"heavy tail, reports", func(r *rand.Rand) sched.Time { return sched.FromSeconds(4 * math.Pow(1-r.Float64(), -1/1.5)) }, sched.Second},
 	{"exponential", func(r *rand.Rand) sched.Time { return sched.FromSeconds(10 * r.ExpFloat64()) }, 0},
+	{"exponential, reports", func(r *rand.Rand) sched.Time { return sched.FromSeconds(10 * r.ExpFloat64()) }, sched.Second},
 	{"slow tenth", func(r *rand.Rand) sched.Time {
 		if r.IntN(10) == 0 {
 			return 80 * sched.Second
@@ -32,9 +33,9 @@ var samesAgain = []sameAgain{
 	{"all equal", func(*rand.Rand) sched.Time { return 10 * sched.Second }, 0},
 }
 
-// run plays jobs of 30 tasks on some slots, half of which are in use. It returns the seconds of slots that attempts
+// run plays jobs of 30 tasks on some slots, load of which they need. It returns the seconds of slots that attempts
 // took, and the mean flow time.
-func (s *sameAgain) run(t *testing.T, spec string, jobs, slots int) (machine, flow float64, clones int) {
+func (s *sameAgain) run(t *testing.T, spec string, jobs, slots int, load float64) (machine, flow float64, clones int) {
 	const tasks = 30
 	w := on(t, spec, sched.DefaultLimits())
 	w.Machines(slots)
@@ -43,7 +44,7 @@ func (s *sameAgain) run(t *testing.T, spec string, jobs, slots int) (machine, fl
 	at := 0.0
 	for j := range jobs {
 		w.Submit(sched.FromSeconds(at), policytest.Tasks(tasks))
-		at += r.ExpFloat64() * tasks * 10 / (0.5 * float64(slots))
+		at += r.ExpFloat64() * tasks * 10 / (load * float64(slots))
 		for i := range tasks {
 			lasts[j*tasks+i] = s.lasts(r)
 		}
@@ -64,22 +65,23 @@ func (s *sameAgain) run(t *testing.T, spec string, jobs, slots int) (machine, fl
 
 // TestAutoWhereClonesCannotHelp: auto finds out, and wastes less than a hundredth of the machine time and of the
 // mean flow time; and no more in the long run, in which it tries again now and then. On many slots more clones begin
-// before it can know, and with so few jobs that is a fiftieth.
+// before it can know, and with so few jobs that is a fiftieth. In overload originals end for clones, which are then done
+// first: that these win says nothing. There the order of jobs decides on the flow time.
 func TestAutoWhereClonesCannotHelp(t *testing.T) {
 	for _, s := range samesAgain {
 		for _, c := range []struct {
 			jobs, slots int
-			most        float64
-		}{{200, 100, 1.01}, {1000, 100, 1.01}, {200, 1000, 1.02}} {
-			t.Run(fmt.Sprintf("%s/%d jobs, %d slots", s.name, c.jobs, c.slots), func(t *testing.T) {
+			load, most  float64
+		}{{200, 100, 0.5, 1.01}, {1000, 100, 0.5, 1.01}, {200, 1000, 0.5, 1.02}, {200, 100, 1.3, 1.02}} {
+			t.Run(fmt.Sprintf("%s/%d jobs, %d slots, load %g", s.name, c.jobs, c.slots, c.load), func(t *testing.T) {
 				t.Parallel()
-				machine, flow, _ := s.run(t, "fifo", c.jobs, c.slots)
-				own, ownFlow, clones := s.run(t, "auto", c.jobs, c.slots)
+				machine, flow, _ := s.run(t, "fifo", c.jobs, c.slots, c.load)
+				own, ownFlow, clones := s.run(t, "auto", c.jobs, c.slots, c.load)
 				t.Logf("machine time %.4f of fifo's, mean flow time %.3f, %d clones", own/machine, ownFlow/flow, clones)
 				if own > c.most*machine {
 					t.Errorf("machine time %.4f of fifo's", own/machine)
 				}
-				if ownFlow > 1.01*flow {
+				if c.load < 1 && ownFlow > 1.01*flow {
 					t.Errorf("mean flow time %.4f of fifo's", ownFlow/flow)
 				}
 			})
