@@ -38,6 +38,22 @@ func (m *Manifest) Verify(out string) ([]Mistake, error) {
 	return m.Compare(found, !isMissing(filepath.Join(out, SuccessName)), extra), nil
 }
 
+// Missing returns the paths of entries in whose place nothing is, in their order. It looks at no content: whoever asks
+// waits for no more than the system's answers.
+func (m *Manifest) Missing(out string) (all []Path) {
+	gone := make([]bool, len(m.Parts))
+	_ = SideBySide(len(gone), func(i int) error {
+		gone[i] = isMissing(filepath.Join(out, filepath.FromSlash(string(m.Parts[i].Path))))
+		return nil
+	})
+	for i := range gone {
+		if gone[i] {
+			all = append(all, m.Parts[i].Path)
+		}
+	}
+	return all
+}
+
 func isMissing(path string) bool {
 	_, err := os.Lstat(path)
 	return errors.Is(err, fs.ErrNotExist)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tailcut/tailcut/internal/live/proc"
 	"github.com/tailcut/tailcut/internal/mapreduce"
+	"github.com/tailcut/tailcut/internal/show"
 )
 
 // complete tells whether the output folder holds a finished result.
@@ -27,6 +28,24 @@ func (e *Engine) complete() bool {
 
 // Finished tells whether the output folder holds a finished result that stays.
 func (e *Engine) Finished() bool { return e.cloud == nil && !e.o.Force && e.complete() }
+
+// whole is the error of a finished result of which a file is gone, nil if none is. Whether one has changed, only verify
+// finds out, which reads them all.
+func (e *Engine) whole() error {
+	if e.cloud != nil {
+		return nil
+	}
+	m, err := e.readManifest(e.manifest())
+	if m == nil {
+		return err
+	}
+	gone := m.Missing(e.out)
+	if len(gone) == 0 {
+		return nil
+	}
+	return Failure{fmt.Errorf("%s: the finished result lacks %d of its %s, first %s; put it back (all of them: tailcut verify %s), "+
+		"name another --output, or make the result anew with --force", e.out, len(gone), show.Count(len(m.Parts), "file"), gone[0], pasteWord(e.out))}
+}
 
 func isMissing(path string) bool {
 	_, err := os.Lstat(path)

@@ -54,16 +54,27 @@ func (e *Engine) manifests() (all []*mapreduce.Manifest, err error) {
 		paths = append(paths, proc.Folders{Root: e.folders.Root, Run: run}.Draft())
 	}
 	for _, path := range paths {
-		m, err := mapreduce.ReadManifest(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+		m, err := e.readManifest(path)
 		if err != nil {
-			return nil, Failure{fmt.Errorf("%w; without it Tailcut does not know which files belong to the result: remove %s yourself, or name another --output", err, e.out)}
+			return nil, err
 		}
-		all = append(all, m)
+		if m != nil {
+			all = append(all, m)
+		}
 	}
 	return all, nil
+}
+
+// readManifest returns nil if there is none, as versions before manifests left it.
+func (e *Engine) readManifest(path string) (*mapreduce.Manifest, error) {
+	m, err := mapreduce.ReadManifest(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, Failure{fmt.Errorf("%w; without it Tailcut does not know which files belong to the result: remove %s yourself, or name another --output", err, e.out)}
+	}
+	return m, nil
 }
 
 // resultName matches what a run of a version without manifests left in its output folder, besides _SUCCESS, the private

@@ -85,6 +85,9 @@ func (e *Engine) drive(ctx context.Context, run *live.Run) (res *Result, err err
 		return nil, err
 	}
 	if e.complete() {
+		if err := e.whole(); err != nil {
+			return nil, errors.Join(err, run.Close())
+		}
 		e.tellNew(ctx, p.work())
 		fmt.Fprintf(e.o.Log, "%s holds the finished result of this command\n", e.out)
 		if err := cmp.Or(run.Close(), e.printFinished()); err != nil {

@@ -96,6 +96,36 @@ func TestRunGoesOn(t *testing.T) {
 	}
 }
 
+// A finished result of which a file is gone is not taken for whole, and is left as it is until it is made anew.
+func TestRunMissesAPart(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "a b")
+	o := Options{Job: commands("echo {}"), Dir: dir, Output: out, History: NoHistory}
+	if _, err := do(t, t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(out, "part-00001"), filepath.Join(dir, "aside")); err != nil {
+		t.Fatal(err)
+	}
+	res, err := do(t, t.Context(), o)
+	if res != nil || !errors.As(err, new(Failure)) || !strings.Contains(err.Error(), "lacks 1 of its 3 files, first part-00001; put it back (all of them: tailcut verify '"+out+"'), name another") {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if err := os.Rename(filepath.Join(dir, "aside"), filepath.Join(out, "part-00001")); err != nil {
+		t.Fatal(err)
+	}
+	if res, err = do(t, t.Context(), o); err != nil || res.Summary.Attempts != 3 {
+		t.Errorf("whole again: %+v, %v", res, err)
+	}
+	if err := os.Remove(filepath.Join(out, "part-00002")); err != nil {
+		t.Fatal(err)
+	}
+	o.Force = true
+	if res, err = do(t, t.Context(), o); err != nil || slurp(t, filepath.Join(out, "part-00002")) != "2\n" {
+		t.Errorf("made anew: %+v, %v", res, err)
+	}
+}
+
 // A context that is done stops the run, which says how far it is.
 func TestRunStops(t *testing.T) {
 	dir := t.TempDir()
