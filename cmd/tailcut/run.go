@@ -194,7 +194,7 @@ func (f *runFlags) conclude(cmd *cobra.Command, res *run.Result, err error, form
 	if err := format.write(summary, res); err != nil {
 		return failure{err}
 	}
-	if d := res.Deadline; f.strict && d != nil && !d.Met && d.Over > 0 {
+	if d := res.Deadline; f.strict && d != nil && !d.Met && d.Over > 0 && !d.Dropped {
 		return failure{fmt.Errorf("the deadline was missed by %.2f s", d.Over)}
 	}
 	if err != nil && cmd.Context().Err() == err && f.output != run.Scratch {

@@ -64,11 +64,11 @@ func (e *Engine) laterDeadline(run *live.Run) (sched.Time, error) {
 type Deadline struct {
 	Seconds float64  `json:"deadline_seconds"` // from the run's start
 	Met     bool     `json:"deadline_met"`
-	Over    float64  `json:"deadline_over_seconds"` // after which the job was closed, or is; below 0 for before
-	PoCD    *float64 `json:"pocd,omitempty"`        // as it was first known
-	Value   float64  `json:"value,omitempty"`       // of the job by its deadline, if it says so
-	Won     *float64 `json:"value_won,omitempty"`   // of it; nil if the job says nothing of its value
-	dropped bool     // at the deadline: so it was not missed by anything
+	Over    float64  `json:"deadline_over_seconds"`      // after which the job was closed, or is; below 0 for before
+	PoCD    *float64 `json:"pocd,omitempty"`             // as it was first known
+	Value   float64  `json:"value,omitempty"`            // of the job by its deadline, if it says so
+	Won     *float64 `json:"value_won,omitempty"`        // of it; nil if the job says nothing of its value
+	Dropped bool     `json:"deadline_dropped,omitempty"` // so it was not missed by anything
 }
 
 // deadlineOf tells how the job stands to its deadline; nil if it has none.
@@ -77,7 +77,7 @@ func (p *Prepared) deadlineOf(c *course) *Deadline {
 		return nil
 	}
 	over := (c.end - c.deadline).Seconds()
-	d := &Deadline{Seconds: p.left.Seconds(), Met: c.State == "succeeded" && over <= 0, PoCD: p.foresight.firstKnown(), Over: over, dropped: c.Dropped}
+	d := &Deadline{Seconds: p.left.Seconds(), Met: c.State == "succeeded" && over <= 0, PoCD: p.foresight.firstKnown(), Over: over, Dropped: c.Dropped}
 	if p.Value > 0 || p.Late.Kind == sched.LateSoft {
 		job := sched.Job{Deadline: c.deadline, Value: cmp.Or(p.Value, p.o.Weight, 1), Late: p.Late}
 		if d.Value, d.Won = job.Value, new(0.0); c.State == "succeeded" {
@@ -93,7 +93,7 @@ func (d *Deadline) String() string {
 	switch {
 	case d.Met:
 		text += fmt.Sprintf("met with %.2f s to spare", -d.Over)
-	case d.Over > 0 && !d.dropped:
+	case d.Over > 0 && !d.Dropped:
 		text += fmt.Sprintf("missed by %.2f s", d.Over)
 	default:
 		text += "not met"

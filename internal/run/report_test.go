@@ -32,6 +32,10 @@ func TestResultTravels(t *testing.T) {
 			Failed:   []FailedTask{{Stage: "map", Task: 2, Command: "false", Attempts: 4, Exit: 1, Why: "exit status 1", Last: "no", Stderr: "/out/_tailcut/x"}},
 			Error:    "the job failed: map task 2", mapped: &mapped{100, 150}, again: "tailcut run -f x.yaml", kept: true,
 		},
+		"dropped": {
+			Summary: &live.Summary{State: "failed", Flow: 2 * sched.Second, Tasks: 1, Attempts: 1, Dropped: true, Stages: []live.StageSummary{{Name: "tasks", Tasks: 1, Attempts: 1}}},
+			Header:  &trace.JournalHeader{Policy: "spark", Stages: []string{"tasks"}}, Deadline: &Deadline{Seconds: 2, Over: 0.0001, Dropped: true},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var text bytes.Buffer
