@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -56,7 +57,7 @@ func (c *claims) note(name, output string, needed func(run string) bool) error {
 	if c.size > c.most {
 		return c.rewrite(needed)
 	}
-	return errors.Join(c.write(c.all[name]), c.file.Sync())
+	return cmp.Or(c.write(c.all[name]), c.file.Sync())
 }
 
 // rewrite begins the file anew, with what is needed of it. Next time it does so when the file is twice as long: many
@@ -73,17 +74,17 @@ func (c *claims) rewrite(needed func(run string) bool) error {
 			delete(c.all, name)
 			continue
 		}
-		err = errors.Join(err, c.write(one))
+		err = cmp.Or(err, c.write(one)) // of many that find no room the first says it
 	}
 	c.most = max(fewClaims, 2*c.size)
-	err = errors.Join(err, draft.Sync())
+	err = cmp.Or(err, draft.Sync())
 	if err == nil {
 		err = os.Rename(c.path+".new", c.path)
 	}
 	if last != nil {
 		last.Close()
 	}
-	return errors.Join(err, disk.SyncFolder(filepath.Dir(c.path)))
+	return cmp.Or(err, disk.SyncFolder(filepath.Dir(c.path)))
 }
 
 func (c *claims) write(one claim) error {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -88,5 +90,18 @@ func TestFullDiskThroughTheAPI(t *testing.T) {
 	}
 	if _, err := r.Job(t.Context(), "new", 0); err == nil {
 		t.Error("a job that was refused is there")
+	}
+}
+
+// Where a disk is too full for the claims of earlier servers, that is said once, and not for each of them.
+func TestClaimsOnAFullDisk(t *testing.T) {
+	root, fill, _ := disktest.Small(t)
+	path := filepath.Join(root, "claims")
+	if err := os.WriteFile(path, []byte("{\"run\":\"a\"}\n{\"run\":\"b\"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fill(0)
+	if _, err := openClaims(path); !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v; expected one line", err)
 	}
 }
