@@ -123,7 +123,7 @@ func (f *runFlags) job(cmd *cobra.Command, args []string) (*jobfile.Job, error) 
 		}
 	} else {
 		if len(args) == 0 {
-			return nil, fmt.Errorf("nothing to run; give an operator and its input, --mapper, --tasks or -f (see 'tailcut run --help')")
+			return nil, fmt.Errorf("nothing to run; give an operator and its input, --mapper, --tasks or -f (see '%s --help')", cmd.CommandPath())
 		}
 		if valid := mapreduce.Operators(); !slices.Contains(valid, args[0]) {
 			err := grammar.Unknown("operator", args[0], valid)
