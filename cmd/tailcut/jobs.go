@@ -35,7 +35,7 @@ func newJobs() *cobra.Command {
 	group(cmd, "Which jobs", func(fl *pflag.FlagSet) {
 		fl.StringSliceVar(&states, "state", nil, "only jobs in these `states`")
 		fl.StringVar(&name, "name", "", "only jobs of this `name`")
-		fl.Var(&lines, "limit", "only the latest (`N` or all; with --format json all unless it says so)")
+		fl.Var(&lines, "limit", "only the latest (`N`; 0 or all for all; with --format json all unless it says so)")
 	})
 	group(cmd, "Output", func(fl *pflag.FlagSet) { server = addServer(fl) })
 	format := addFormatOf(cmd, "table", "json")
