@@ -84,7 +84,8 @@ func (f *serveFlags) serve(ctx context.Context, out, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if cfg.History, err = openHistory(f.history, log); err != nil {
+	absent, err := f.openHistory(&cfg)
+	if err != nil {
 		return err
 	}
 	defer cfg.History.Close()
@@ -93,6 +94,9 @@ func (f *serveFlags) serve(ctx context.Context, out, log io.Writer) error {
 		return ofFlag(err)
 	} else if err != nil {
 		return failure{err}
+	}
+	if absent != nil { // which is of no interest where another server works already
+		fmt.Fprintf(log, "tailcut: only durations are kept of jobs that have ended: %v\n", absent)
 	}
 	for _, at := range s.Addresses() {
 		fmt.Fprintf(out, "listening on %s\n", at)
@@ -103,17 +107,19 @@ func (f *serveFlags) serve(ctx context.Context, out, log io.Writer) error {
 	return nil
 }
 
-// openHistory opens the history of jobs. Without its program there are the files of durations.
-func openHistory(folder string, log io.Writer) (past.History, error) {
-	if folder = run.HistoryFolder(folder); folder == "" {
-		return past.None{}, nil
+// openHistory opens the history of jobs. Without its program, which is absent then, there are the files of durations.
+func (f *serveFlags) openHistory(cfg *serve.Config) (absent, err error) {
+	folder := run.HistoryFolder(f.history)
+	if folder == "" {
+		cfg.History = past.None{}
+		return nil, nil
 	}
-	h, err := past.Open(folder, log)
+	cfg.History, err = past.Open(folder, cfg.Log)
 	if errors.Is(err, past.ErrNoProgram) {
-		fmt.Fprintf(log, "tailcut: only durations are kept of jobs that have ended: %v\n", err)
-		return past.Files{Folder: folder}, nil
+		cfg.History = past.Files{Folder: folder}
+		return err, nil
 	}
-	return h, err
+	return nil, err
 }
 
 // config checks the flags.

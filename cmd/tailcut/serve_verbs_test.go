@@ -156,7 +156,7 @@ func TestServeRefuses(t *testing.T) {
 		t.Errorf("the output folder of another job: %v", err)
 	}
 	queue := v.dir + "/queue"
-	v.expect(1, `tailcut: another server works in `+queue+`; name another --dir\n`, "serve", "--history", "none", "--dir", queue, "--socket", v.dir+"/other")
+	v.expect(1, `tailcut: another server works in `+queue+`; name another --dir\n`, "serve", "--history", v.dir+"/history", "--dir", queue, "--socket", v.dir+"/other")
 	v.expect(1, `tailcut: another server listens on .*\n`, "serve", "--history", "none", "--dir", v.dir+"/queue2", "--socket", v.socket())
 	v.expect(2, `tailcut: --slots: .*\n`, "serve", "--slots", "none")
 	v.expect(2, `tailcut: --policy: .*maxsrpt.*\n`, "serve", "--policy", "maxsrpt")
