@@ -31,7 +31,9 @@ const claimedName = "server"
 // ReadClaimed returns whose an output folder is; nil if it is no server's.
 func ReadClaimed(private string) (*Claimed, error) {
 	text, err := os.ReadFile(filepath.Join(private, claimedName))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission),
+		errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENAMETOOLONG): // making the folder says what is wrong
 		return nil, nil
 	}
 	if err != nil {

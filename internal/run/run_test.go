@@ -173,6 +173,15 @@ func TestNewMistakes(t *testing.T) {
 	}
 }
 
+// A name that no folder can have is a mistake of who gives it, and no fault of what would be in the folder.
+func TestRunOutputTooLong(t *testing.T) {
+	out := filepath.Join(t.TempDir(), strings.Repeat("x", 300))
+	res, err := do(t, t.Context(), Options{Job: commands("true"), Output: out, History: NoHistory})
+	if res != nil || !errors.Is(err, syscall.ENAMETOOLONG) || errors.As(err, new(Failure)) || strings.Contains(err.Error(), mapreduce.PrivateName) {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
 func TestNewEmptyJob(t *testing.T) {
 	for _, job := range []jobfile.Job{{}, {Array: &jobfile.Array{}}} {
 		if _, err := New(Options{Job: job, Output: t.TempDir()}); err == nil {
