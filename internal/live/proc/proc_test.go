@@ -224,7 +224,7 @@ func TestExecutorEnds(t *testing.T) {
 		"silent":             {"exit 1", 1, "exit status 1"},
 		"signal":             {"kill -TERM $$", 143, "signal: terminated"},
 		"killed itself":      {"echo bye >&2; kill -KILL $$", 137, "signal: killed: bye"},
-		"binary on stderr":   {`printf 'a\377b\n' >&2; exit 1`, 1, "exit status 1: a?b"},
+		"binary on stderr":   {`printf 'a\377b\n' >&2; exit 1`, 1, "exit status 1: a\uFFFDb"},
 		"much on stderr":     {"i=0; while [ $i -lt 9000 ]; do echo line $i; i=$((i+1)); done >&2; exit 1", 1, "exit status 1: line 8999"},
 		"long line":          {"printf '%01000d' 7 >&2; exit 1", 1, "exit status 1: " + strings.Repeat("0", 200)},
 		"closes its outputs": {"exec >&- 2>&-; exit 4", 4, "exit status 4"},

@@ -317,11 +317,11 @@ func (p *process) stderr() []byte { return p.said[max(0, len(p.said)-p.most):] }
 func lastLine(text []byte) string {
 	b := bytes.TrimSpace(text)
 	b = b[bytes.LastIndexByte(b, '\n')+1:]
-	return string(bytes.ToValidUTF8(b, []byte("?")))
+	return string(bytes.ToValidUTF8(b, []byte("\uFFFD")))
 }
 
 // cut shortens a line to what fits a terminal.
 func cut(line string) string {
 	const most = 200
-	return strings.ToValidUTF8(line[:min(len(line), most)], "?")
+	return strings.ToValidUTF8(line[:min(len(line), most)], "\uFFFD")
 }
