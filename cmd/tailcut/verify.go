@@ -14,7 +14,7 @@ func newVerify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "verify OUT", Short: "Check a result against the checksums that its run wrote", Args: cobra.ExactArgs(1),
 		Long: "Compares every part of the output OUT, a folder or a URL, with the checksums in OUT/" + mapreduce.ManifestName + ".\n" +
-			"Prints one line for each file that is missing, changed, or does not belong to this result.\n\n" +
+			"Prints one line for each file that is missing, changed, or named like a part and none of this result.\n\n" +
 			"Exit status: 0 the result is intact, 1 it is not, 2 wrong usage or no result.",
 		Example: "  tailcut verify counts\n  tailcut verify s3://bucket/counts\n  tailcut verify counts --format json",
 	}
