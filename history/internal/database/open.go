@@ -17,6 +17,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"modernc.org/sqlite"
@@ -78,7 +79,8 @@ func Open(ctx context.Context, path string, limits Limits) (*Database, error) {
 	return d, nil
 }
 
-// look tells whether there is a file of ours; fs.ErrNotExist if there is none, and what is wrong with another.
+// look tells whether there is a file of ours; fs.ErrNotExist if there is none, or one without any content, and what is
+// wrong with another.
 func look(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -90,12 +92,51 @@ func look(path string) error {
 	switch {
 	case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%s: %w", path, err)
+	case n == 0 && empty(path):
+		return fs.ErrNotExist
 	case n < len(head) || !bytes.HasPrefix(head, []byte("SQLite format 3\x00")):
 		return past.MakeUseless(fmt.Errorf("%s: is not a database, or its beginning is damaged; Tailcut leaves it as it is: move it away to begin a new history", path))
 	case binary.BigEndian.Uint32(head[68:]) != applicationID:
 		return past.MakeUseless(fmt.Errorf("%s: is a database of another program; name another folder for the history", path))
 	}
 	return nil
+}
+
+// empty tells whether nothing is in a file, nor in the logs of SQLite beside it, in which may be what a database had.
+func empty(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 0 {
+		return false
+	}
+	for _, log := range []string{path + "-wal", path + "-journal"} {
+		if info, err := os.Lstat(log); err == nil && info.Size() > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// dropEmpty removes a file if it is empty. Its lock keeps two processes from it, of which the second would remove what
+// the first has put in its place.
+func dropEmpty(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	mine, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if there, err := os.Lstat(path); err != nil || !os.SameFile(mine, there) || !empty(path) {
+		return nil
+	}
+	return os.Remove(path)
 }
 
 // connect returns connections to a file. They wait for other processes that write.
@@ -134,6 +175,9 @@ func create(ctx context.Context, path string) error {
 		return err
 	}
 	if err := os.Chmod(unborn, 0o600); err != nil {
+		return err
+	}
+	if err := dropEmpty(path); err != nil {
 		return err
 	}
 	if err := os.Link(unborn, path); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -57,7 +57,6 @@ func TestRefusedFilesStay(t *testing.T) {
 		want string
 	}{
 		{"text", []byte("# my notes\n"), "is not a database"},
-		{"empty", nil, "is not a database"},
 		{"another program's", other, "is a database of another program"},
 		{"of a later version", later, "a later version of Tailcut wrote it (form 99; this program knows 2): update tailcut-history"},
 		{"cut short", good[:4096*3], "is damaged"},
@@ -257,9 +256,36 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// Two processes, or as here two connections that know nothing of each other, use one file at once.
+// Two processes, or as here two connections that know nothing of each other, use one file at once. An empty one is new.
 func TestTwoAtOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "new", "history.db")
+	for _, name := range []string{"new", "empty"} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), name, "history.db")
+			if name == "empty" {
+				if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o777), os.WriteFile(path, nil, 0o666)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			twoAtOnce(t, path)
+		})
+	}
+}
+
+// An empty file whose log may hold what it had is left alone.
+func TestEmptyBesideALog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	if err := errors.Join(os.WriteFile(path, nil, 0o666), os.WriteFile(path+"-wal", []byte("x"), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), path, DefaultLimits); err == nil || !strings.Contains(err.Error(), "is not a database") {
+		t.Error(err)
+	}
+	if log, err := os.ReadFile(path + "-wal"); err != nil || string(log) != "x" {
+		t.Errorf("the log is %q, %v", log, err)
+	}
+}
+
+func twoAtOnce(t *testing.T, path string) {
 	errs := make(chan error, 2)
 	const each = 30
 	for k := range 2 {
