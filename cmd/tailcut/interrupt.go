@@ -2,15 +2,42 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
+	"os/signal"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
 // patience is how long a verb that only computes may take to end when it is interrupted. Then the process ends without
 // it: what it would have printed nobody waits for, and its files have no names yet.
 const patience = 50 * time.Millisecond
+
+// errHungUp is the cause of a context that is done because the terminal has closed.
+var errHungUp = errors.New("the terminal has closed")
+
+// hearHangup ends a context when the terminal closes, unless that is ignored, as under nohup. It goes on to hear: the
+// system and the shell each say so, and only another signal is of somebody who does not want to wait.
+func hearHangup(end context.CancelCauseFunc) (stop func()) {
+	if signal.Ignored(syscall.SIGHUP) {
+		return func() {}
+	}
+	came, over := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(came, syscall.SIGHUP)
+	go func() {
+		select {
+		case <-came:
+			end(errHungUp)
+		case <-over:
+		}
+	}()
+	return func() {
+		signal.Stop(came)
+		close(over)
+	}
+}
 
 // ownEndKey is the key of a context's flag for a verb that ends by itself.
 type ownEndKey struct{}

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	signals "os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -35,14 +37,18 @@ func processorTime(pid int) (time.Duration, bool) {
 	return time.Duration(user+system) * 10 * time.Millisecond, errUser == nil && errSystem == nil
 }
 
+// tellOfHangups has programs that tests start hear of a terminal that closes, also where the tests run under nohup.
+var tellOfHangups = sync.OnceFunc(func() { signals.Notify(make(chan os.Signal, 1), syscall.SIGHUP) })
+
 func scriptInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: interrupt SIGNAL COMMAND ARG...")
 	}
-	signal, known := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM}[args[0]]
+	signal, known := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}[args[0]]
 	if !known {
 		ts.Fatalf("unknown signal %s", args[0])
 	}
+	tellOfHangups()
 	var path string
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
 		if p, err := exec.LookPath(filepath.Join(dir, args[1])); err == nil {

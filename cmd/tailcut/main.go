@@ -51,7 +51,9 @@ func noRoom(err error) bool {
 
 // tailcut is main without the process: tests call it. Errors other than failures are the user's, one line and status 2.
 func tailcut(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, end := context.WithCancelCause(context.Background())
+	defer hearHangup(end)()
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // whoever asks twice does not want to wait
 	root := newRoot()

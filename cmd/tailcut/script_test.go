@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 //	beside [FLAG...] -- COMMAND run a command by GNU parallel and by tailcut, and expect the same (parallel_test.go)
 //	status N COMMAND ARG...     run the command and expect its exit status
 //	jsonfile FILE PATH REGEXP   the value at PATH, as in stages.0.name, matches; FILE may be stdout
-//	interrupt SIGNAL COMMAND... send SIGINT or SIGTERM while the command computes, and expect it to end at once
+//	interrupt SIGNAL COMMAND... send SIGINT, SIGTERM or SIGHUP while the command computes, and expect it to end at once
 //	damage FILE truncate N      cut N bytes off the end
 //	damage FILE flip N          change the byte N before the end
 func TestScripts(t *testing.T) {

@@ -3,14 +3,18 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tailcut/tailcut/internal/serve"
 )
@@ -58,5 +62,49 @@ func TestRunWhereAServerRefuses(t *testing.T) {
 	v.expect(0, `.*succeeded.*`, alone("goes on")...)
 	if jobs, err := v.client().Jobs(t.Context(), serve.Filter{}); err != nil || len(jobs.Jobs) != 1 {
 		t.Errorf("the server has %+v (%v)", jobs, err)
+	}
+}
+
+// A job of a run that goes through a server is cancelled with the run, but not where only the terminal has closed.
+func TestRunOnAServerIsInterrupted(t *testing.T) {
+	tellOfHangups()
+	v := newVictim(t)
+	v.start()
+	for i, c := range []struct {
+		signal syscall.Signal
+		state  serve.State
+		said   string
+	}{
+		{syscall.SIGTERM, serve.Cancelled, "tailcut: interrupted\n"},
+		{syscall.SIGHUP, serve.Running, "the job goes on; see it with: tailcut wait 1\ntailcut: interrupted\n"},
+	} {
+		cmd := exec.Command(v.program, "run", "--history", "none", "-o", filepath.Join(v.dir, "out", fmt.Sprint(i)), "--tasks", "1", "--", "sleep", "60")
+		cmd.Env = []string{"HOME=" + v.dir, "TAILCUT_SERVER=" + v.socket(), "PATH=/usr/bin:/bin"}
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		state := func() serve.State {
+			j, err := v.client().Job(t.Context(), fmt.Sprint(i), 0)
+			if err != nil {
+				return ""
+			}
+			return j.State
+		}
+		for began := time.Now(); state() != serve.Running && time.Since(began) < 20*time.Second; {
+			time.Sleep(20 * time.Millisecond)
+		}
+		time.Sleep(100 * time.Millisecond) // the answer is on its way to the run
+		if err := cmd.Process.Signal(c.signal); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		if status := cmd.ProcessState.ExitCode(); status != exitInterrupted || !strings.HasSuffix(said.String(), c.said) {
+			t.Errorf("%v: status %d, and it says %q", c.signal, status, &said)
+		}
+		if now := state(); now != c.state {
+			t.Errorf("%v: the job is %s", c.signal, now)
+		}
 	}
 }

@@ -181,7 +181,8 @@ func handIn(cmd *cobra.Command, client *serve.Client, e *run.Engine) (*serve.Job
 const answerWithin = 5 * time.Second
 
 // follow shows a job until it is over, and prints what came of it as a run does. An interrupt ends the job if the job
-// is the caller's, who would have ended a run of its own as well.
+// is the caller's, who would have ended a run of its own as well. A terminal that closes does not: the server has the
+// job, and its user may only have lost the connection.
 func (f *runFlags) follow(cmd *cobra.Command, client *serve.Client, job *serve.Job, format *choice, own bool) error {
 	id := strconv.FormatInt(job.ID, 10)
 	notice(cmd.ErrOrStderr(), "job %s (%s) of the server at %s", id, job.Name, client.Server)
@@ -201,6 +202,7 @@ func (f *runFlags) follow(cmd *cobra.Command, client *serve.Client, job *serve.J
 		}
 	}
 	over, err := client.Watch(cmd.Context(), id, hear)
+	own = own && !errors.Is(context.Cause(cmd.Context()), errHungUp)
 	if own && cmd.Context().Err() != nil {
 		over, err = cancelled(cmd.Context(), client, id, hear)
 	}
