@@ -170,7 +170,7 @@ func (f Folders) retiredResults() (paths []string, err error) {
 }
 
 // syncTree makes all regular files below a folder, and the folders, durable. What is empty needs nothing but its name
-// in the folder above.
+// in the folder above. What cannot be part of a result is an error.
 func syncTree(root string) error {
 	entries, err := os.ReadDir(root)
 	if err != nil || len(entries) == 0 {
@@ -189,6 +189,8 @@ func syncTree(root string) error {
 			if err := disk.SyncFolder(path); err != nil { // opening and syncing is the same for files
 				return err
 			}
+		case e.Type()&(fs.ModeSocket|fs.ModeDevice) != 0: // which nobody could copy
+			return fmt.Errorf("%s in TAILCUT_OUTPUT is a socket or a device, which no result can have; the task must remove it", e.Name())
 		}
 	}
 	return disk.SyncFolder(root)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -227,6 +228,7 @@ func TestExecutorEnds(t *testing.T) {
 		"binary on stderr":   {`printf 'a\377b\n' >&2; exit 1`, 1, "exit status 1: a\uFFFDb"},
 		"much on stderr":     {"i=0; while [ $i -lt 9000 ]; do echo line $i; i=$((i+1)); done >&2; exit 1", 1, "exit status 1: line 8999"},
 		"long line":          {"printf '%01000d' 7 >&2; exit 1", 1, "exit status 1: " + strings.Repeat("0", 200)},
+		"leaves a pipe":      {"mkfifo $TAILCUT_OUTPUT/pipe", 0, ""},
 		"closes its outputs": {"exec >&- 2>&-; exit 4", 4, "exit status 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -239,6 +241,22 @@ func TestExecutorEnds(t *testing.T) {
 				t.Errorf("the attempt's folder: %v", err)
 			}
 		})
+	}
+}
+
+// What nobody could copy is no result, and the attempt says so.
+func TestExecutorRefusesSockets(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "s")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	l.Close()
+	r := newRig(t, nil, "mkdir $TAILCUT_OUTPUT/a && mv "+socket+" $TAILCUT_OUTPUT/a", "true")
+	_, rep := r.run(0, 0, 0)
+	if want := "s in TAILCUT_OUTPUT is a socket or a device, which no result can have; the task must remove it"; rep.Kind != sched.AttemptFailed || rep.Note != want {
+		t.Errorf("%+v, want %q", rep, want)
 	}
 }
 
