@@ -81,15 +81,17 @@ func (e *Engine) readManifest(path string) (*mapreduce.Manifest, error) {
 // folder, and one folder per stage of several.
 var resultName = regexp.MustCompile(`^(part-\d{5,}(\.files)?|\.part-\d{5,}\.tmp)$`)
 
-// clearUnlisted removes the result of a version that wrote no manifest. A newer one has published nothing then.
+// clearUnlisted removes a result without a manifest: of a version that wrote none, or of a newer one if that was
+// removed, in whose folders of stages may be what is somebody else's. Where nothing is complete a newer one has
+// published nothing.
 func (e *Engine) clearUnlisted() error {
 	r, err := trace.OpenJournalReader(e.folders.Journal())
-	if err == nil && r.Header.Folder() != "" || err != nil && !e.complete() {
+	if (err != nil || r.Header.Folder() != "") && !e.complete() {
 		return nil
 	}
 	names := []string{mapreduce.SuccessName}
 	var work jobfile.Work
-	if r != nil && json.Unmarshal(r.Header.Work, &work) == nil && work.Array != nil && len(work.Array.Stages) > 1 {
+	if r != nil && r.Header.Folder() == "" && json.Unmarshal(r.Header.Work, &work) == nil && work.Array != nil && len(work.Array.Stages) > 1 {
 		names = append(names, r.Header.Stages...)
 	}
 	entries, err := os.ReadDir(e.out)

@@ -117,12 +117,14 @@ func TestRunMissesAPart(t *testing.T) {
 	if res, err = do(t, t.Context(), o); err != nil || res.Summary.Attempts != 3 {
 		t.Errorf("whole again: %+v, %v", res, err)
 	}
-	if err := os.Remove(filepath.Join(out, "part-00002")); err != nil {
-		t.Fatal(err)
-	}
 	o.Force = true
-	if res, err = do(t, t.Context(), o); err != nil || slurp(t, filepath.Join(out, "part-00002")) != "2\n" {
-		t.Errorf("made anew: %+v, %v", res, err)
+	for _, name := range []string{"part-00002", mapreduce.ManifestName} {
+		if err := os.Remove(filepath.Join(out, name)); err != nil {
+			t.Fatal(err)
+		}
+		if res, err = do(t, t.Context(), o); err != nil || slurp(t, filepath.Join(out, "part-00002")) != "2\n" {
+			t.Errorf("made anew without %s: %+v, %v", name, res, err)
+		}
 	}
 }
 
