@@ -25,7 +25,8 @@ package policy
 // What counts as slow doubles with each attempt of a task that was killed for it beyond five, so that no task is begun
 // for ever because its attempts report what is not so.
 //
-// An attempt costs c before one knows how good it is: launch + judge. With a share rho left to do, going on takes y,
+// An attempt costs c before one knows how good it is: launch + judge. Where launch is not said it is learned
+// (laxity_launch.go). With a share rho left to do, going on takes y,
 // and another attempt c + rho X. So nu = rho x with E[(x-X)^+] = c/rho, the reservation value of optimal search (McCall
 // 1970); attempts that are judged good stay so, for x rises as rho falls. In a stage that resumes, c is less by what an
 // attempt does until it is judged (laxity_reservation.go); in one that does not, rho is 1 for others. The time until
@@ -69,7 +70,7 @@ var laxityEntry = kit.Entry{
 	Source:  "Tailcut",
 	Params: []kit.Param{
 		{Name: "law", Kind: kit.Law, Help: "of one attempt's duration, as long as reports do not contradict it; none: learned from reports"},
-		resume.LaunchParam,
+		{Name: "launch", Kind: kit.Span, Default: "0s", Min: 0, Max: 86400, Help: "time that an attempt takes to launch, L; 0s to learn it from reports"},
 		{Name: "judge", Kind: kit.Span, Default: "0s", Min: 0, Max: 86400, Help: "time after its launch until an attempt's speed is known: that between reports; 0s for the mean so far, and 10s until there is one"},
 		{Name: "epsilon", Kind: kit.Float, Default: "0.01", Min: 1e-9, Max: 0.999, Help: "accepted chance that a task that would be late is late nevertheless"},
 		{Name: "max_attempts", Kind: kit.Int, Default: "5", Min: 1, Max: 1000, Help: "attempts of a task"},
@@ -86,6 +87,8 @@ type laxity struct {
 	law       foretold
 	redraw    redrawn
 	sizes     sizes
+	launches  launches
+	learns    bool       // how long launches take
 	judging   sched.Time // after the launch until the speed is known, 0 for that between reports
 	epsilon   float64
 	most      int
@@ -122,6 +125,7 @@ func newLaxity(a kit.Args) sched.Policy {
 	return &laxity{
 		Resuming: resume.NewResuming(a.Span("launch")), law: foretold{given: a.Law("law")}, work: kit.Workload{Pooled: true}, judging: a.Span("judge"),
 		epsilon: a.Float("epsilon"), most: a.Int("max_attempts"), avoid: a.Span("avoid"), demote: a.Choice("late") == "demote",
+		learns: a.Span("launch") == 0,
 	}
 }
 
@@ -136,6 +140,9 @@ func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 		return
 	case sched.AttemptProgress:
 		p.told.Push(ev.Attempt)
+		if launch, ok := p.launches.hears(v, ev); ok && p.learns && !v.Cluster().WaitToBegin() {
+			p.Launch, p.Quiet.Launch = launch, launch
+		}
 		p.hear(v, ev)
 		return
 	case sched.AttemptTaken:
@@ -163,6 +170,10 @@ func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 		kit.DropTasks(&p.vainWork, v, ev.Job)
 		return
 	case sched.AttemptDone, sched.AttemptFailed, sched.AttemptLost, sched.TaskReady, sched.TaskGivenUp:
+		if ev.Kind == sched.AttemptDone {
+			row := v.Attempt(ev.Attempt)
+			p.untold(v, &row, true)
+		}
 		p.lackless(v, ev)
 	case sched.StageDone, sched.JobFailed, sched.JobCancelled:
 		p.stages.End(v, ev)
@@ -258,9 +269,10 @@ func (p *laxity) lawOf(v *sched.View, s sched.StageID) laws.Law {
 	return p.law.of(&p.stages.Of(s).stageForetold, &stage)
 }
 
-// judge decides what becomes of the attempts of a running task. Those of a paused job stay as they are.
+// judge decides what becomes of the attempts of a task. Those of a paused job stay as they are, and a task that has
+// just given way to others has none.
 func (p *laxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
-	if kit.Paused(v, t) {
+	if kit.Paused(v, t) || v.Task(t).State != sched.TaskRunning {
 		return
 	}
 	best := p.First(v, t)
@@ -333,11 +345,21 @@ func (p *laxity) dismiss(v *sched.View, act *sched.Actions, a sched.AttemptID) {
 	}
 	if y, known := p.whole(&row); known {
 		p.redraw.gives(row.Task, y)
+	} else {
+		p.untold(v, &row, false)
 	}
 	n := p.dismissed.At(row.Task)
 	*n += min(1, math.MaxUint8-*n)
 	p.shun(v, row.Machine)
 	kit.Kill(act, a, sched.Replaced)
+}
+
+// untold takes in that an attempt gives way or is done which may have reported nothing.
+func (p *laxity) untold(v *sched.View, row *sched.Attempt, done bool) {
+	age, whole := sched.Whole(max(0, v.Now()-row.Started-p.Launch), row.From)
+	if law := p.lawOf(v, v.Task(row.Task).Stage); law != nil && whole {
+		p.redraw.ends(row.Task, v.Rows().JobOf(row.Task), age, done, law)
+	}
 }
 
 // kept returns how much of the task is not done again if its attempt is killed.

@@ -45,6 +45,17 @@ func (r *redrawn) shows(t sched.TaskID, j sched.JobID, y float64, law laws.Law) 
 	}
 }
 
+// ends takes in an attempt that has reported nothing, and gives way or is done after so many seconds for the whole
+// task. One that gives way would have taken longer, and is a miss if it has outlived what would have been a win.
+func (r *redrawn) ends(t sched.TaskID, j sched.JobID, age float64, done bool, law laws.Law) {
+	if done || age >= redrawnBelow*float64(r.tasks.Get(t)) {
+		r.shows(t, j, age, law)
+	}
+	if !done {
+		*r.tasks.At(t) = max(float32(age), r.tasks.Get(t))
+	}
+}
+
 // chance returns how likely it is that a new attempt in a job draws a new duration. It is above 0.
 func (r *redrawn) chance(j sched.JobID) float64 {
 	all := (priorWins + r.all.wins) / (priorHazard + r.all.hazard)

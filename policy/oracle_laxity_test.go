@@ -18,7 +18,7 @@ var laxityOracle = oracle{
 	},
 	slow: func(a kit.Args) sched.Policy {
 		return &slowLaxity{
-			progress: newProgress(a.Span("launch")), given: a.Law("law"), work: kit.Workload{Pooled: true}, seats: map[sched.JobID]bool{}, vainWork: map[sched.TaskID]sched.Time{}, judging: a.Span("judge"), epsilon: a.Float("epsilon"), most: a.Int("max_attempts"),
+			progress: newProgress(a.Span("launch")), learns: a.Span("launch") == 0, given: a.Law("law"), work: kit.Workload{Pooled: true}, seats: map[sched.JobID]bool{}, vainWork: map[sched.TaskID]sched.Time{}, judging: a.Span("judge"), epsilon: a.Float("epsilon"), most: a.Int("max_attempts"),
 			avoid: a.Span("avoid"), demote: a.Choice("late") == "demote", hopeful: map[sched.JobID]bool{}, late: map[sched.JobID]bool{}, givenUp: map[sched.JobID]bool{}, avoided: map[sched.MachineID]sched.Time{},
 			dismissed: map[sched.TaskID]int{}, slowSizes: slowSizes{drawn: map[sched.TaskID]drawnSize{}}, gave: map[sched.TaskID]float32{},
 		}
@@ -29,6 +29,8 @@ var laxityOracle = oracle{
 // tests of their own.
 type slowLaxity struct {
 	progress
+	launches  launches // have a test of their own
+	learns    bool
 	given     laws.Law
 	foretold  []slowForetold
 	gave      map[sched.TaskID]float32 // what the attempt that gave way last would have taken
@@ -70,7 +72,12 @@ func (p *slowLaxity) Observe(v *sched.View, ev *sched.Event) {
 		p.hopeful[ev.Job] = v.Job(ev.Job).Deadline < sched.Never
 	case sched.AttemptProgress:
 		p.told = append(p.told, ev.Attempt)
+		if l, ok := p.launches.hears(v, ev); ok && p.learns && !v.Cluster().WaitToBegin() {
+			p.launch, p.quiet.Launch = l, l
+		}
 		p.hear(v, ev)
+	case sched.AttemptDone:
+		p.untold(v, ev.Attempt, true)
 	case sched.JobRetired:
 		p.verdicts = append(p.verdicts, slowVerdict{retired: true})
 		p.foretold = append(p.foretold, slowForetold{retired: true})
@@ -219,6 +226,9 @@ func (p *slowLaxity) machine(v *sched.View, t sched.TaskID) (best sched.MachineI
 
 // judge says what becomes of the attempts of a task.
 func (p *slowLaxity) judge(v *sched.View, act *sched.Actions, t sched.TaskID) {
+	if v.Task(t).State != sched.TaskRunning {
+		return
+	}
 	j, best := v.Rows().JobOf(t), p.soonest(v, t)
 	end, known := p.end(v, best)
 	if !known {
@@ -296,10 +306,29 @@ func (p *slowLaxity) dismiss(v *sched.View, act *sched.Actions, a sched.AttemptI
 	}
 	if y, ok := p.whole(v, a); ok {
 		p.gave[x.Task] = float32(y)
+	} else {
+		p.untold(v, a, false)
 	}
 	p.dismissed[x.Task]++
 	p.avoided[x.Machine] = v.Now() + p.avoid
 	kit.Kill(act, a, sched.Replaced)
+}
+
+// untold judges what has reported nothing by what it took, or by its age: it would have taken longer.
+func (p *slowLaxity) untold(v *sched.View, a sched.AttemptID, done bool) {
+	x := v.Attempt(a)
+	law := p.lawOf(v, v.Task(x.Task).Stage)
+	if law == nil || x.From > 63./64 {
+		return
+	}
+	y := max(0, v.Now()-x.Started-p.launch).Seconds() / (1 - x.From)
+	if before := 0.8 * float64(p.gave[x.Task]); before > 0 && (done || y >= before) {
+		p.verdicts = append(p.verdicts, slowVerdict{job: v.Rows().JobOf(x.Task), won: y < before, expected: law.CDF(before)})
+		delete(p.gave, x.Task)
+	}
+	if !done {
+		p.gave[x.Task] = max(float32(y), p.gave[x.Task])
+	}
 }
 
 // patience doubles with each attempt beyond five that was killed for being slow.
