@@ -42,11 +42,21 @@ func (p *auto) fails(v *sched.View, st *autoStage, t sched.TaskID, x sched.Attem
 func (p *auto) takes(v *sched.View, x sched.AttemptID) float64 {
 	a := v.Attempt(x)
 	takes := (v.Now() - a.Started).Seconds()
-	if left, _, ok := p.trust.filter.left(x, &a); ok {
-		bias, _ := p.trust.miss()
-		takes = max(takes, (a.ProgressAt-a.Started).Seconds()+left*math.Exp(-bias))
+	if left, told := p.leaves(x, &a); told {
+		takes = max(takes, (a.ProgressAt-a.Started).Seconds()+left)
 	}
 	return takes
+}
+
+// leaves returns how many seconds an attempt had left at its last report, set right by what reports have wrong on
+// average.
+func (p *auto) leaves(x sched.AttemptID, a *sched.Attempt) (seconds float64, told bool) {
+	left, _, told := p.trust.filter.left(x, a)
+	if !told {
+		return 0, false
+	}
+	bias, _ := p.trust.miss()
+	return left * math.Exp(-bias), true
 }
 
 // gives takes in that the original of a task is ended: a clone that is done first then need not have been quicker.
@@ -57,9 +67,8 @@ func (p *auto) gives(v *sched.View, t sched.TaskID, x sched.AttemptID) {
 	}
 	f := p.failed.tasks.At(t)
 	f.age, f.until = v.Now()-a.Started, 0
-	if left, _, told := p.trust.filter.left(x, &a); told {
-		bias, _ := p.trust.miss()
-		f.until = a.ProgressAt + sched.FromSeconds(left*math.Exp(-bias))
+	if left, told := p.leaves(x, &a); told {
+		f.until = a.ProgressAt + sched.FromSeconds(left)
 	}
 }
 

@@ -335,7 +335,7 @@ func (p *auto) survey(v *sched.View, st *autoStage, stage *sched.Stage) {
 	e.remains = kit.Grown(e.remains, len(e.seen))
 	e.fewer = e.fewer[:0]
 	for i := range e.seen {
-		p.judge(v, stage, i)
+		p.judge(v, st, stage, i)
 	}
 	slices.SortFunc(e.seen, func(a, b runner) int { return descending(a.until, b.until, a.id, b.id) })
 }
@@ -384,7 +384,7 @@ func (p *auto) glance(v *sched.View, x *runner, usually float64) {
 }
 
 // judge finds what is left of a task.
-func (p *auto) judge(v *sched.View, stage *sched.Stage, i int) {
+func (p *auto) judge(v *sched.View, st *autoStage, stage *sched.Stage, i int) {
 	e := &p.eye
 	x := &e.seen[i]
 	if i > 0 {
@@ -415,7 +415,7 @@ func (p *auto) judge(v *sched.View, stage *sched.Stage, i int) {
 		f.paced = max(0, f.mean-e.paced.mean())
 		e.fewer = append(e.fewer, f)
 	}
-	if n > 1 && !p.redraw.futileIn(p.stages.Of(v.Task(x.id).Stage)) {
+	if n > 1 && !p.redraw.futileIn(st) {
 		p.passed(v, n)
 	}
 	x.fewer = e.fewer[first:]

@@ -83,7 +83,13 @@ func (r *redraws) outlives(st *autoStage, x sched.AttemptID, hazard float64, new
 // have large clones, one after the other, which says nothing of the tasks of other stages: what is no news counts in
 // the stage alone.
 func (r *redraws) futileIn(st *autoStage) bool {
-	return r.futile || (1+r.wins)*(1+r.wins)*r.most() < r.hazard+st.repeats
+	return r.futile || r.outweighs(r.hazard+st.repeats, r.most())
+}
+
+// outweighs tells whether a hazard outlived is more than what those that have won, and most, speak against.
+func (r *redraws) outweighs(hazard, most float64) bool {
+	won := 1 + r.wins
+	return won*won*most < hazard
 }
 
 // most is the hazard outlived after which clones are futile if none has won.
@@ -103,11 +109,11 @@ const moreWinners = 6
 // half of what spoke for it has faded, which takes 350 jobs: else each job that ends would have all others try again.
 // Clones that begin at once may all be of the largest tasks of one stage, so it takes more than they can outlive.
 func (r *redraws) weigh() {
-	won, most := 1+r.wins, r.most()
+	most := r.most()
 	if r.futile {
 		most /= 2
 	}
-	r.futile = won*won*most < r.hazard
+	r.futile = r.outweighs(r.hazard, most)
 }
 
 func (r *redraws) over() {

@@ -26,11 +26,11 @@ package policy
 // for ever because its attempts report what is not so.
 //
 // An attempt costs c before one knows how good it is: launch + judge. Where launch is not said it is learned
-// (laxity_launch.go). With a share rho left to do, going on takes y,
-// and another attempt c + rho X. So nu = rho x with E[(x-X)^+] = c/rho, the reservation value of optimal search (McCall
-// 1970); attempts that are judged good stay so, for x rises as rho falls. In a stage that resumes, c is less by what an
-// attempt does until it is judged (laxity_reservation.go); in one that does not, rho is 1 for others. The time until
-// one knows is the mean time between two reports in the stage, unless judge says it. What is known of X, foretold says;
+// (laxity_launch.go). With a share rho left to do, going on takes y, and another attempt c + rho X. So nu = rho x with
+// E[(x-X)^+] = c/rho, the reservation value of optimal search (McCall 1970); attempts that are judged good stay so, for
+// x rises as rho falls. In a stage that resumes, c is less by what an attempt does until it is judged
+// (laxity_reservation.go); in one that does not, rho is 1 for others. The time until one knows is the mean time between
+// two reports in the stage, unless judge says it. What is known of X, foretold says;
 // and where another attempt has the duration of its task again, as far as redrawn has learned that, c counts as
 // c / chance.
 //
@@ -140,8 +140,10 @@ func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 		return
 	case sched.AttemptProgress:
 		p.told.Push(ev.Attempt)
-		if launch, ok := p.launches.hears(v, ev); ok && p.learns && !v.Cluster().WaitToBegin() {
-			p.Launch, p.Quiet.Launch = launch, launch
+		if p.learns && !v.Cluster().WaitToBegin() {
+			if launch, ok := p.launches.hears(v, ev); ok {
+				p.Launch, p.Quiet.Launch = launch, launch
+			}
 		}
 		p.hear(v, ev)
 		return
@@ -354,8 +356,12 @@ func (p *laxity) dismiss(v *sched.View, act *sched.Actions, a sched.AttemptID) {
 	kit.Kill(act, a, sched.Replaced)
 }
 
-// untold takes in that an attempt gives way or is done which may have reported nothing.
+// untold takes in that an attempt gives way or is done which may have reported nothing. One that is done says something
+// only beside one that gave way.
 func (p *laxity) untold(v *sched.View, row *sched.Attempt, done bool) {
+	if done && p.redraw.tasks.Get(row.Task) == 0 {
+		return
+	}
 	age, whole := sched.Whole(max(0, v.Now()-row.Started-p.Launch), row.From)
 	if law := p.lawOf(v, v.Task(row.Task).Stage); law != nil && whole {
 		p.redraw.ends(row.Task, v.Rows().JobOf(row.Task), age, done, law)

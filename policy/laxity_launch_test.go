@@ -43,19 +43,3 @@ func TestLaunches(t *testing.T) {
 		}
 	}
 }
-
-// TestLaxityGivesWayOnce: in overload a task gives way to others in the decision in which clones of it were to be judged. Nothing of it runs
-// then, and what runs of other tasks stays as it is: a task that was killed in its stead never ran again.
-func TestLaxityGivesWayOnce(t *testing.T) {
-	w, err := trace.Synthesize("synth:jobs=100;tasks=40;law=lognormal:mean=10,sd=5;arrivals=poisson:rate=0.176471;deadline=20s;known=false", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	slows, err := sim.ParseService("sx:slowdown=(twopoint:lo=1,hi=8,p=0.1)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for run := range 12 {
-		resultOf(t, w, "laxity", sim.Options{Machines: 100, Slots: 1, Limits: sched.DefaultLimits(), Model: slows, Seed: sim.RunSeed(1, run), Progress: sim.Progress{Every: sched.Second}, LaunchDelay: 2 * sched.Second})
-	}
-}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/sim"
+	"github.com/tailcut/tailcut/trace"
 )
 
 // TestLaxity has hand-worked runs under Pareto(120, 1.5) and c = 15 s: a whole task is slow beyond 149 s, for E[(x-X)^+] = 4.3 s = 15 E[(1-x/X)^+] there. Rates
@@ -175,5 +177,21 @@ func TestLaxityAvoids(t *testing.T) {
 	}
 	if diff := cmp.Diff([]sched.MachineID{0, 1, 1, 0}, got); diff != "" {
 		t.Errorf("machines (-want +got):\n%s", diff)
+	}
+}
+
+// TestLaxityGivesWayOnce: in overload a task gives way to others in the decision in which clones of it were to be judged. Nothing of it runs
+// then, and what runs of other tasks stays as it is: a task that was killed in its stead never ran again.
+func TestLaxityGivesWayOnce(t *testing.T) {
+	w, err := trace.Synthesize("synth:jobs=100;tasks=40;law=lognormal:mean=10,sd=5;arrivals=poisson:rate=0.176471;deadline=20s;known=false", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slows, err := sim.ParseService("sx:slowdown=(twopoint:lo=1,hi=8,p=0.1)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for run := range 12 {
+		resultOf(t, w, "laxity", sim.Options{Machines: 100, Slots: 1, Limits: sched.DefaultLimits(), Model: slows, Seed: sim.RunSeed(1, run), Progress: sim.Progress{Every: sched.Second}, LaunchDelay: 2 * sched.Second})
 	}
 }

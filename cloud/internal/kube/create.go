@@ -115,15 +115,15 @@ func (c *reconciler) mayMake(job *batchv1.Job, s *state, a *attempt, sights []si
 	if a.clone && slices.ContainsFunc(sights, func(x sight) bool { return x.index == a.index && x.clone && x.phase == failed }) {
 		return false // the core knows it, unless the clone was an original to it, as it may be after a restart
 	}
-	begun := lastBegun(sights, a.index)
-	if a.clone && begun.IsZero() {
-		return false // what waits is not slow; the watch tells when it begins
-	}
 	at := notBefore(sights, a.index, a.clone)
 	if again := a.refused.Add(refusedRetry); again.After(at) {
 		at = again
 	}
 	if a.clone {
+		begun := lastBegun(sights, a.index)
+		if begun.IsZero() {
+			return false // what waits is not slow; the watch tells when it begins
+		}
 		if a.asked.IsZero() {
 			a.asked = now
 		}
