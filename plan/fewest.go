@@ -17,6 +17,10 @@ type Seats struct {
 // screened are the jobs that are played to choose a number of clones.
 const screened = 200
 
+// further are how many more clones are tried than help where all tasks run at once. A job that is certain to be in time
+// then may still do with fewer slots when clones make its tasks shorter: fewer of them have to run at once.
+const further = 8
+
 // FewestSlots returns the fewest slots on which a job meets its deadline at least with a chance between 0 and 1: where
 // the chance is not exact, its Low is no less. A task has up to maxAttempts attempts, 1 at least. ok is false if no
 // number of slots gives that chance; the seats are then those of the largest chance. Tasks of a job with Progress all
@@ -29,7 +33,7 @@ func (w Work) FewestSlots(chance float64, maxAttempts int) (best Seats, ok bool)
 		if ok && clones+1 >= best.Slots || w.Slots > 0 && w.Slots <= clones {
 			break
 		}
-		if clones > 0 && (w.Hopeless() || len(w.Stages) == 0 && clones > w.odds().enough()) {
+		if clones > 0 && (w.Hopeless() || len(w.Stages) == 0 && clones > w.odds().enough()+further) {
 			break
 		}
 		at, found := w.fewestAtOnce(clones, chance, screened, seedChoose)

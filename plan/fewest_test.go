@@ -35,6 +35,22 @@ func TestFewestSlots(t *testing.T) {
 	}
 }
 
+// Clones save slots of jobs that without them are in time only if many tasks run at once, even where all at once are
+// certain to be: of 30 tasks a fifth takes 300 s instead of 20 s. One at a time with two clones is enough for 1,000 s.
+func TestFewestSlotsWhereAllAtOnceAreCertain(t *testing.T) {
+	law, err := laws.Parse("twopoint:lo=20,hi=300,p=0.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := Work{Tasks: 30, Law: law, Deadline: 1000}
+	if w.PoCD(0) != 1 {
+		t.Fatal("all at once are not certain to be in time")
+	}
+	if s, ok := w.FewestSlots(0.95, 5); !ok || s.Slots != 3 || s.Clones != 2 || s.Chance.Low < 0.95 {
+		t.Errorf("%+v, %v; without clones %+v", s, ok, w.Waves(0, 3, 0))
+	}
+}
+
 // A later deadline and a smaller chance never need more slots, an impossible one needs none, and a job that runs goes on.
 func TestFewestSlotsAreMonotone(t *testing.T) {
 	w := Work{Tasks: 50, Law: laws.Lognormal{Mu: 2.8, Sigma: 0.5}}
