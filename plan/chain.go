@@ -30,7 +30,10 @@ func ChainPoCD(stages []Work, clones []int) (pocd, within float64, err error) {
 		return stages[0].PoCD(clones[0]), 0, nil
 	}
 	late, soon := chainMiss(stages, clones, left)
-	return max(0, 1-(late+soon)/2), (late - soon) / 2, nil
+	// Rounding may leave the bounds of what is certain a little above 1, or in the wrong order.
+	late = min(late, 1)
+	soon = min(soon, late)
+	return 1 - (late+soon)/2, (late - soon) / 2, nil
 }
 
 // chainMiss returns the bounds of the probability that the stages take longer than left.

@@ -82,6 +82,30 @@ func TestChainAtTheEnds(t *testing.T) {
 	}
 }
 
+// What 100 stages cannot make is no less likely than impossible: rounding left a bound above 1, and a chance below 0. As
+// it is not impossible, its interval is no single point either.
+func TestChainThatIsTooLong(t *testing.T) {
+	law, err := laws.Parse("lognormal:mean=40,sd=30")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stage := Work{Tasks: 200, Law: law, Deadline: 10_000}
+	works, phases := make([]Work, 100), make([]Phase, 100)
+	for i := range works {
+		works[i], phases[i] = stage, Phase{Tasks: 200, Law: stage.Law}
+		if i > 0 {
+			phases[i].After = []int{i - 1}
+		}
+	}
+	if got, within, err := ChainPoCD(works, make([]int, 100)); !(got >= 0 && got < 1e-9) || within < 0 || err != nil {
+		t.Errorf("%g ± %g, %v", got, within, err)
+	}
+	w := Work{Tasks: 20_000, Stages: phases, Deadline: 10_000}
+	if c := w.Waves(0, 200, 0); !(c.P >= 0 && c.P < 1e-9) || c.Low != 0 || !(c.High > c.P && c.High < 1e-9) {
+		t.Errorf("%+v", c)
+	}
+}
+
 func BenchmarkChain(b *testing.B) {
 	w := Work{Tasks: 10, Law: laws.Pareto{Alpha: 1.5, Xm: 120}, Deadline: 800}
 	for b.Loop() {

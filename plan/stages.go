@@ -84,8 +84,11 @@ func (w Work) chained(clones int) (p, within float64) {
 		works[i], all[i] = Work{Tasks: s.Tasks, Law: s.Law, Deadline: w.Deadline, Elapsed: w.Elapsed}, clones
 	}
 	p, within, _ = ChainPoCD(works, all) // there are stages
-	return p, within
+	return p, max(within, chainRounding)
 }
+
+// chainRounding is more than what rounding adds up to in the sums of 100 stages: what is nearly certain is not exact.
+const chainRounding = 1e-12
 
 // path returns the length of the longest path through the stages, of which each takes so long.
 func path(stages []Phase, lasts func(i int) float64) (longest float64) {
