@@ -68,11 +68,10 @@ var errEnough = errors.New("enough")
 // Spark log (eventlog_v2_...), or the output folder of a run of Tailcut. With a column, a name or a number from 1, the
 // log is a CSV that has durations in seconds there.
 func Open(path string, stdin io.Reader, column string) (*Log, error) {
-	l := &Log{Name: path}
 	if path == "-" {
-		l.Name = "stdin"
-		return l, l.open(io.NopCloser(stdin), column)
+		return Read(stdin, "stdin", column)
 	}
+	l := &Log{Name: path}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, plain(err)
@@ -93,6 +92,27 @@ func Open(path string, stdin io.Reader, column string) (*Log, error) {
 		return nil, err
 	}
 	return l, nil
+}
+
+// Read is [Open] of what a stream has, by a name for messages.
+func Read(in io.Reader, name, column string) (*Log, error) {
+	l := &Log{Name: name}
+	if err := l.open(io.NopCloser(in), column); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// OpenWithin is [Open] of what a folder holds: a file or a folder, but no pipe, which might never have a writer.
+func OpenWithin(path string) (*Log, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, plain(err)
+	case !info.IsDir() && !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: expected a file or a folder", path)
+	}
+	return Open(path, nil, "")
 }
 
 // plain drops the name of the system call from an error.

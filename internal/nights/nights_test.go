@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -250,5 +251,17 @@ func TestServerOutside(t *testing.T) {
 			t.Errorf("%s: %v", id, err)
 		}
 		server.Close()
+	}
+}
+
+// A pipe in a folder of logs is no log: nobody waits for a writer.
+func TestPipeInFolder(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Skip(err)
+	}
+	q := Query{Paths: []string{dir}}
+	if logs, err := q.logs(); err != nil || len(logs) != 0 {
+		t.Errorf("%q, %v", logs, err)
 	}
 }

@@ -126,7 +126,7 @@ func (q *Query) logs() (all []string, err error) {
 }
 
 func readable(path string) bool {
-	log, err := history.Open(path, nil, "")
+	log, err := history.OpenWithin(path)
 	if err != nil {
 		return false
 	}

@@ -41,10 +41,7 @@ func (s *Source) Load(ctx context.Context, arg string, stdin io.Reader, seed uin
 	}
 	ready := make(chan loaded, 1)
 	go func() {
-		w, err := readLogs(arg)
-		if w == nil && err == nil {
-			w, err = m.Load(arg, stdin)
-		}
+		w, err := read(&m, arg, stdin)
 		if err == nil {
 			w, err = filter.Apply(w)
 		}

@@ -25,7 +25,7 @@ func readLogs(path string) (*trace.Workload, error) {
 			return w, err
 		}
 	}
-	one, notes, err := readLog(path)
+	one, notes, err := readLog(path, func() (*history.Log, error) { return history.Open(path, nil, "") })
 	switch {
 	case err != nil:
 		return nil, err
@@ -44,7 +44,8 @@ func readLogs(path string) (*trace.Workload, error) {
 		if strings.HasPrefix(entry.Name(), ".") {
 			continue
 		}
-		r, more, err := readLog(filepath.Join(path, entry.Name()))
+		name := filepath.Join(path, entry.Name())
+		r, more, err := readLog(name, func() (*history.Log, error) { return history.OpenWithin(name) })
 		switch {
 		case errors.Is(err, errNothing):
 			empty++
@@ -73,8 +74,8 @@ func readLogs(path string) (*trace.Workload, error) {
 var errNothing = errors.New("expected tasks that have succeeded, and when they began")
 
 // readLog returns nil for what is no log that can be played. A log in which nothing has ended is an error.
-func readLog(path string) (*replay.Rerun, []string, error) {
-	log, err := history.Open(path, nil, "")
+func readLog(path string, open func() (*history.Log, error)) (*replay.Rerun, []string, error) {
+	log, err := open()
 	if err != nil {
 		return nil, nil, nil // whoever reads workloads says why
 	}
