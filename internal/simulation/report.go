@@ -105,16 +105,22 @@ func (r *Result) printTold(w io.Writer) {
 
 // printDurations says what policies that compare a new attempt with a running one take its duration from.
 func (r *Result) printDurations(w io.Writer) {
-	var parts []string
-	for _, of := range [][2]string{{"finished", "from finished ones"}, {"all", "from finished and running ones"}, {"known", "stated by the workload"}} {
-		var names []string
-		for k, from := range r.Durations {
-			if from == of[0] {
-				names = append(names, r.Policies[k])
-			}
+	sources := []string{"from finished ones", "from finished and running ones", stated(r.Workload), "from their law"}
+	of := map[string]int{"finished": 0, "all": 1, "known": 2}
+	names := make([][]string, len(sources))
+	for k, from := range r.Durations {
+		source, some := of[from]
+		if from == "known" && strings.Contains(r.Policies[k], "law=(") { // a parameter that goes before the workload
+			source = 3
 		}
-		if len(names) > 0 {
-			parts = append(parts, of[1]+" ("+strings.Join(names, ", ")+")")
+		if some {
+			names[source] = append(names[source], r.Policies[k])
+		}
+	}
+	var parts []string
+	for i, source := range sources {
+		if len(names[i]) > 0 {
+			parts = append(parts, source+" ("+strings.Join(names[i], ", ")+")")
 		}
 	}
 	if len(parts) > 0 {
