@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -114,16 +113,16 @@ func fewestSlots(cmd *cobra.Command, path string, r deadline.Request, atLeast, j
 
 // openDeadlineJobs reads a file of jobs, "-" for standard input.
 func openDeadlineJobs(stdin io.Reader, path string) ([]deadline.Entry, error) {
-	if path != "-" {
-		text, err := os.ReadFile(path)
+	if path == "-" {
+		text, err := readBounded(stdin, "stdin")
 		if err != nil {
 			return nil, err
 		}
-		return deadline.Read(path, text)
+		return deadline.Read("stdin", text)
 	}
-	text, err := io.ReadAll(stdin)
+	text, err := readFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("stdin: %w", err)
+		return nil, err
 	}
-	return deadline.Read("stdin", text)
+	return deadline.Read(path, text)
 }

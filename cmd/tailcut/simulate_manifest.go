@@ -48,7 +48,7 @@ func (r *repetition) read(cmd *cobra.Command, args []string) ([]string, error) {
 	if extra != nil {
 		return nil, extra
 	}
-	text, err := os.ReadFile(r.path)
+	text, err := readFile(r.path)
 	if err != nil {
 		return nil, wrongFlag("manifest", err)
 	}
@@ -57,7 +57,7 @@ func (r *repetition) read(cmd *cobra.Command, args []string) ([]string, error) {
 		Within *simulation.Manifest `json:"manifest"`
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, wrongFlag("manifest", fmt.Errorf("%s: expected what --manifest-out or --format json writes: %w", r.path, err))
+		return nil, wrongFlag("manifest", fmt.Errorf("%s: expected what --manifest-out or --format json writes: %s", r.path, unlike(err)))
 	}
 	if r.of = &file.Manifest; file.Within != nil {
 		r.of = file.Within
@@ -83,6 +83,18 @@ func (r *repetition) read(cmd *cobra.Command, args []string) ([]string, error) {
 		return nil, wrongFlag("manifest", fmt.Errorf("%s: %w", r.path, err))
 	}
 	return args, nil
+}
+
+// unlike says what is wrong with JSON, without the types that it was to be read into.
+func unlike(err error) string {
+	var mistyped *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &mistyped):
+		return err.Error()
+	case mistyped.Field == "":
+		return "expected an object, got " + mistyped.Value
+	}
+	return fmt.Sprintf("field %s: found a %s", strings.TrimPrefix(mistyped.Field, "Manifest."), mistyped.Value)
 }
 
 // check refuses a workload or file that is not the one of the manifest.

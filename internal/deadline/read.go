@@ -20,6 +20,7 @@ const maxTasks = 100_000_000
 // as jobs[2].law, and what was expected there. A field that is unknown or given twice is an error, because what is
 // planned would not be what was meant.
 func Read(file string, text []byte) ([]Entry, error) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // an editor's mark
 	r := &reader{file: file, text: text}
 	if !json.Valid(text) {
 		var syntax *json.SyntaxError
