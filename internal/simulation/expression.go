@@ -2,7 +2,9 @@ package simulation
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -23,6 +25,13 @@ func SpeedFactor(text string, let []string) (float64, error) {
 	}
 	if err != nil {
 		return 0, grammar.Wrong("speed-factor", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		others := maps.Clone(names)
+		delete(others, name)
+		if _, err := evaluate(text, others); err == nil {
+			return 0, grammar.Wrong("let", fmt.Errorf("--speed-factor %s does not use %s", text, name))
+		}
 	}
 	return speed, nil
 }
@@ -118,10 +127,8 @@ func (x *expression) operand() float64 {
 		}
 		return v
 	}
-	after := strings.TrimLeftFunc(x.rest, func(r rune) bool {
-		return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' || r == '_'
-	})
-	word := strings.TrimSuffix(x.rest, after)
+	word := wordOf(x.rest)
+	after := x.rest[len(word):]
 	switch v, err := strconv.ParseFloat(word, 64); {
 	case word != "" && (word[0] >= '0' && word[0] <= '9' || word[0] == '.'):
 		if err != nil {
@@ -140,6 +147,17 @@ func (x *expression) operand() float64 {
 	}
 	x.fail("a number, a name or a (")
 	return 0
+}
+
+// wordOf returns the number or name that a text begins with; the exponent of a number may have a sign, as in 1e-3.
+func wordOf(s string) string {
+	for i, r := range s {
+		sign := (r == '-' || r == '+') && i > 1 && (s[i-1] == 'e' || s[i-1] == 'E') && !isName(s[:i])
+		if !sign && !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '_' {
+			return s[:i]
+		}
+	}
+	return s
 }
 
 // isName tells letters, digits and underscores that do not begin with a digit.

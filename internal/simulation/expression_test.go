@@ -17,6 +17,9 @@ func TestEvaluate(t *testing.T) {
 		"2*-3":                -6,
 		"--_x2":               3,
 		".5*4":                2,
+		"1e-3*2":              0.002,
+		"2E+2-1":              199,
+		"2-1e1-1":             -9,
 		"1/0":                 math.Inf(1),
 	} {
 		if got, err := evaluate(text, names); err != nil || got != want {
@@ -31,6 +34,7 @@ func TestEvaluate(t *testing.T) {
 		"1)":                     `expected an operator, not ")"`,
 		"2*gamma":                "gamma has no value; add --let gamma=NUMBER",
 		"1.2.3":                  `expected a number, not "1.2.3"`,
+		"1e-":                    `expected a number, not "1e-"`,
 		"2x":                     `expected a number, not "2x"`,
 		"1$":                     `expected an operator, not "$"`,
 		strings.Repeat("(", 999): "expected at most 100 parentheses",
@@ -38,6 +42,16 @@ func TestEvaluate(t *testing.T) {
 		if _, err := evaluate(text, names); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %s", text, err, want)
 		}
+	}
+}
+
+// A value that the expression does not use was meant for something.
+func TestSpeedFactorUsesAllNames(t *testing.T) {
+	if v, err := SpeedFactor("1+beta-beta*0", []string{"beta=0.5"}); err != nil || v != 1.5 {
+		t.Errorf("%v, %v", v, err)
+	}
+	if _, err := SpeedFactor("1+beta", []string{"beta=0.5", "eps=1"}); err == nil || err.Error() != "let: --speed-factor 1+beta does not use eps" {
+		t.Errorf("%v", err)
 	}
 }
 
