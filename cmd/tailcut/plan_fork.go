@@ -62,7 +62,7 @@ func newPlanFork() *cobra.Command {
 	flags.StringVar(&f.cluster.Namespace, "namespace", "", "with --kubernetes: namespace of the Job (default: kubectl's)")
 	flags.StringVar(&f.cluster.History, "history-namespace", "tailcut-system", "with --kubernetes: namespace where tailcut-controller keeps durations")
 	wholeVar(flags, &f.own.Stragglers, "stragglers", 0, "evaluate the policy that forks when all but this number of tasks are done")
-	wholeVar(flags, &f.own.Clones, "clones", 0, "with --stragglers and --original: clones of each remaining task")
+	wholeVar(flags, &f.own.Clones, "clones", 0, "with --stragglers: clones of each remaining task")
 	flags.Var(&f.original, "original", "with --stragglers and --clones: keep or kill the original of each remaining task")
 	wholeVar(flags, &f.MaxClones, "max-clones", f.MaxClones, "maximum number of clones per task to consider")
 	wholeVar(flags, &f.Forks, "forks", 1, "2: also search policies that fork twice, and simulate the best")
@@ -110,21 +110,21 @@ func (f *forkFlags) run(cmd *cobra.Command, args []string) error {
 
 // fill sets what the flags say in the request.
 func (f *forkFlags) fill(flags *pflag.FlagSet) error {
-	given := 0
-	for _, name := range []string{"stragglers", "clones", "original"} {
-		if flags.Changed(name) {
-			given++
-		}
+	own := flags.Changed("stragglers")
+	if own != flags.Changed("clones") || !own && flags.Changed("original") {
+		return fmt.Errorf("--stragglers, --clones and --original: give the first two, or none")
 	}
-	if given > 0 && given < 3 {
-		return fmt.Errorf("--stragglers, --clones and --original: give all three, or none")
+	for _, name := range []string{"namespace", "history-namespace"} {
+		if flags.Changed(name) && f.cluster.Object == "" {
+			return fmt.Errorf("--%s: works with --kubernetes", name)
+		}
 	}
 	for name, expected := range map[string]string{"tasks": fmt.Sprintf("from 1 to %d", advice.MaxTasks), "quantile": "between 0 and 1", "forks": "1 or 2", "rounds": "of at least 2"} {
 		if flags.Changed(name) && flags.Lookup(name).Value.String() == "0" {
 			return fmt.Errorf("--%s: expected a number %s, got 0", name, expected)
 		}
 	}
-	if given > 0 {
+	if own {
 		f.Own = &f.own
 		if f.original.value == "kill" {
 			f.own.Original = plan.Kill
