@@ -178,7 +178,10 @@ func job(record []string, at columns) (j overlap.Demand, err error) {
 // badCSV names file and line of what is not CSV, or has the wrong number of fields.
 func badCSV(name string, err error) error {
 	var bad *csv.ParseError
-	if errors.As(err, &bad) {
+	switch {
+	case errors.Is(err, csv.ErrFieldCount) && errors.As(err, &bad):
+		return fmt.Errorf("%s:%d: expected as many fields as the header has", name, bad.Line)
+	case errors.As(err, &bad):
 		return fmt.Errorf("%s:%d: field %d: %w", name, bad.Line, bad.Column, bad.Err)
 	}
 	return fmt.Errorf("%s: %w", name, err)

@@ -47,7 +47,7 @@ func TestRead(t *testing.T) {
 		"arrival,map\n0,1\n":                   "jobs.csv:1: shuffle: expected a column",
 		"arrival,map,shuffle\n":                "jobs.csv:2: arrival: expected a job",
 		"arrival,map,shuffle\n0,x,1\n":         `jobs.csv:2: map: expected a number, not "x"`,
-		"arrival,map,shuffle\n0,1\n":           "jobs.csv:2: field",
+		"arrival,map,shuffle\n0,1\n":           "jobs.csv:2: expected as many fields as the header has",
 		"arrival,map,shuffle\n5,1,1\n4,1,1\n":  "jobs.csv:3: arrival: expected at least 5 as on line 2, not 4; --sort",
 		"arrival,map,shuffle\n0,1,1\n0,-1,1\n": "jobs.csv:3: map",
 	} {
