@@ -244,7 +244,7 @@ func (r *Request) explain(st *history.StageRecord) (*Finding, error) {
 	s.Median, s.Longest, s.Beyond = sample.Law.Quantile(0.5), sample.Longest(), sample.Beyond
 	if len(all.Succeeded) < r.Thresholds.Tasks {
 		s.Verdict = FewTasks
-		s.Reason = fmt.Sprintf("too few tasks: %d attempts succeeded, at least %d are needed", s.Succeeded, r.Thresholds.Tasks)
+		s.Reason = fmt.Sprintf("too few tasks: %s succeeded, at least %d are needed", show.Count(s.Succeeded, "attempt"), r.Thresholds.Tasks)
 		return s, nil
 	}
 	values := roundedTo

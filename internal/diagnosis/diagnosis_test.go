@@ -152,6 +152,26 @@ func TestWriters(t *testing.T) {
 	}
 }
 
+// A stage of which nothing succeeded has no median of 0 s.
+func TestNothingSucceeded(t *testing.T) {
+	r := worldly()
+	r.Stages = []*history.StageRecord{{Stage: "failed", Tasks: 3, Failed: 3}, stage("one", 1, 5)}
+	d, err := Explain(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := d.WriteText(&text, 0); err != nil {
+		t.Fatal(err)
+	}
+	words := strings.Join(strings.Fields(text.String()), " ")
+	for _, want := range []string{"failed 3 - - no attempt succeeded", "one 1 5.00s 5.00s too few tasks: 1 attempt succeeded, at least 10 are needed"} {
+		if !strings.Contains(words, want) {
+			t.Errorf("%q is not in\n%s", want, &text)
+		}
+	}
+}
+
 func TestExplainEnds(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()

@@ -63,11 +63,14 @@ func (d *Diagnosis) WriteText(out io.Writer, top int) error {
 		if s.Name != "" {
 			stage = show.Trim(stage+" "+s.Name, 32)
 		}
-		longest := show.Seconds(s.Longest)
-		if s.Beyond != nil {
+		median, longest := show.Seconds(s.Median), show.Seconds(s.Longest)
+		switch {
+		case s.Succeeded == 0:
+			median, longest = "-", "-"
+		case s.Beyond != nil:
 			longest = "> " + longest
 		}
-		row := []any{s.Job, stage, s.Tasks, show.Seconds(s.Median), longest, "", "", "", "", "", "", s.todo()}
+		row := []any{s.Job, stage, s.Tasks, median, longest, "", "", "", "", "", "", s.todo()}
 		if s.Replay != nil {
 			row[5], row[6] = show.Seconds(*s.Wall), show.Seconds(*s.Replay)
 			if d.Arranged {

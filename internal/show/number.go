@@ -83,6 +83,14 @@ func Bytes(bytes int64) string {
 // Percent writes a ratio with a digit behind the point: 12.5 %.
 func Percent(ratio float64) string { return fmt.Sprintf("%.1f %%", 100*ratio) }
 
+// Change is Percent of what something has grown by, with its sign; what rounds to 0 has not shrunk.
+func Change(ratio float64) string {
+	if text := fmt.Sprintf("%+.1f %%", 100*ratio); text != "-0.0 %" {
+		return text
+	}
+	return "+0.0 %"
+}
+
 // Chance is a probability for people, rounded towards doubt.
 func Chance(p float64) string {
 	switch {

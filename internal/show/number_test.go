@@ -40,3 +40,11 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
+
+func TestChange(t *testing.T) {
+	for ratio, want := range map[float64]string{0: "+0.0 %", -0.0004: "+0.0 %", 0.0004: "+0.0 %", -0.0006: "-0.1 %", 0.12: "+12.0 %", -1: "-100.0 %"} {
+		if got := Change(ratio); got != want {
+			t.Errorf("%g: %q, want %q", ratio, got, want)
+		}
+	}
+}
