@@ -21,6 +21,7 @@ type Needs struct {
 	Chance   float64 `json:"chance"`
 	Capacity int     `json:"capacity"` // of a cluster on which each job that can have the chance has it
 	Jobs     []Need  `json:"jobs"`
+	Short    int     `json:"short_at_once,omitempty"` // jobs that have less if all tasks run at once, see shortAtOnce
 	needed   int     // slots of these jobs, with masters
 }
 
@@ -78,7 +79,29 @@ func Fewest(r Request, chance float64) *Needs {
 		a.Jobs = append(a.Jobs, n)
 	}
 	a.Capacity = int(math.Ceil(float64(a.needed)/r.Lambda - 1e-9))
+	a.Short = a.shortAtOnce(r)
 	return a
+}
+
+// shortAtOnce returns how many jobs have less than the chance, though they can have it, where the slots that were found
+// are divided: [Divide] runs all tasks at once if all originals fit, which may leave too few clones for each.
+func (a *Needs) shortAtOnce(r Request) (short int) {
+	need := 0
+	for _, j := range r.Jobs {
+		if need += j.Tasks + r.MasterSlots; len(j.Stages) > 0 || j.Slots > 0 {
+			return 0
+		}
+	}
+	if float64(need) > float64(a.Capacity)*r.Lambda {
+		return 0
+	}
+	r.Slots, r.Earliest = a.Capacity, 0
+	for i, f := range Divide(r).Jobs {
+		if a.Jobs[i].Slots > 0 && f.PoCD < a.Chance {
+			short++
+		}
+	}
+	return short
 }
 
 func needOf(j Entry, chance float64, attempts int) Need {
@@ -148,6 +171,9 @@ func (a *Needs) WriteText(out io.Writer) error {
 		who = fmt.Sprintf("%d of %s can have", len(a.Jobs)-cannot, show.Count(len(a.Jobs), "job"))
 	}
 	_, err := fmt.Fprintf(out, "%s\n\n%s at least %s %% on %s.\n", t, who, strconv.FormatFloat(100*a.Chance, 'g', 10, 64), show.Count(a.Capacity, "slot"))
+	if err == nil && a.Short > 0 {
+		_, err = fmt.Fprintf(out, "--capacity %d runs all tasks at once, since all fit, and %s less then.\n", a.Capacity, shortOf(a.Short))
+	}
 	var jobs []Entry
 	var chances []plan.Chance
 	for _, n := range a.Jobs {
@@ -157,4 +183,11 @@ func (a *Needs) WriteText(out io.Writer) error {
 		_, err = fmt.Fprintln(out, text)
 	}
 	return err
+}
+
+func shortOf(jobs int) string {
+	if jobs == 1 {
+		return "1 job has"
+	}
+	return fmt.Sprintf("%d jobs have", jobs)
 }

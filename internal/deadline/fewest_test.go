@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/tailcut/tailcut/laws"
+	"github.com/tailcut/tailcut/plan"
 )
 
 func TestParseChance(t *testing.T) {
@@ -41,5 +44,37 @@ func TestFewest(t *testing.T) {
 	}
 	if !json.Valid(js.Bytes()) || strings.Count(csv.String(), "\n") != 4 || !strings.Contains(table.String(), "2 of 3 jobs can have at least 99 % on ") {
 		t.Errorf("%s\n%s\n%s", &js, &csv, &table)
+	}
+}
+
+// Few tasks at once with many clones may need fewer slots than all with few: where all fit, --capacity runs all, and the
+// answer says that this is not the same. Where not all fit, or there is nothing to lose, it says nothing.
+func TestFewestSaysWhatAllAtOnceLose(t *testing.T) {
+	etl := Entry{Name: "etl", Work: plan.Work{Tasks: 10, Law: laws.Pareto{Xm: 120, Alpha: 1.5}, Deadline: 500}}
+	sure := Entry{Name: "sure", Work: plan.Work{Tasks: 4, Law: laws.Deterministic{Value: 60}, Deadline: 70}}
+	large := Entry{Name: "large", Work: plan.Work{Tasks: 1000, Law: laws.Deterministic{Value: 17}, Deadline: 3600}}
+	for _, c := range []struct {
+		name  string
+		jobs  []Entry
+		short int
+	}{
+		{"fits", []Entry{etl, sure}, 1}, {"does not fit", []Entry{etl, large}, 0}, {"loses nothing", []Entry{sure}, 0},
+	} {
+		r := Request{Jobs: c.jobs, Slots: 1, Lambda: 1, MaxAttempts: 5}
+		a := Fewest(r, 0.99)
+		var table bytes.Buffer
+		if err := a.WriteText(&table); err != nil || a.Short != c.short || strings.Contains(table.String(), "runs all tasks at once, since all fit, and 1 job has less then") != (c.short == 1) {
+			t.Errorf("%s: %d short\n%s", c.name, a.Short, &table)
+		}
+		r.Slots = a.Capacity
+		short := 0
+		for _, f := range Divide(r).Jobs {
+			if f.High != nil && *f.High < 0.99 || f.High == nil && f.PoCD < 0.99 {
+				short++
+			}
+		}
+		if short != c.short {
+			t.Errorf("%s: %d jobs have less on %d slots, want %d", c.name, short, a.Capacity, c.short)
+		}
 	}
 }
