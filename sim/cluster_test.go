@@ -253,6 +253,7 @@ func TestWaxmanErrors(t *testing.T) {
 		"synth:waxman;speed=1":            `synth:waxman: field speed: expected uneven or even, got "1"`,
 		"synth:waxman;colour=1":           `synth:waxman: field colour: expected one of synth:waxman;sites=100`,
 		"synth:waxman;slowdown=exp:mu=-1": `synth:waxman: field slowdown: expected none, dolly or a law`,
+		"synth:waxman;sites=9;sites=8":    `synth:waxman: field sites is given twice`,
 		"synth:waxmen":                    `expected synth:waxman;sites=100`,
 	} {
 		if _, err := LoadCluster(spec, 1); err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -48,11 +48,16 @@ func parseWaxman(spec string, seed uint64) (*Cluster, error) {
 		return nil, err
 	}
 	g := Waxman{Sites: 100, Skew: 1, Slowdown: law, Uneven: true, Seed: seed}
+	seen := map[string]bool{}
 	for pair := range strings.SplitSeq(body, ";") {
 		if pair = strings.TrimSpace(pair); pair == "" {
 			continue
 		}
 		key, value, _ := strings.Cut(pair, "=")
+		if seen[key] {
+			return nil, fmt.Errorf("synth:waxman: field %s is given twice", key)
+		}
+		seen[key] = true
 		if err := g.set(key, value); err != nil {
 			return nil, fmt.Errorf("synth:waxman: field %s: %w", key, err)
 		}

@@ -23,8 +23,13 @@ func ParseFaults(spec string) (Faults, error) {
 	if spec == "" || spec == "none" {
 		return f, nil
 	}
+	seen := map[string]bool{}
 	for _, pair := range strings.Split(spec, ",") {
 		key, value, _ := strings.Cut(pair, "=")
+		if seen[key] {
+			return f, fmt.Errorf("%s: expected once, it is given twice", key)
+		}
+		seen[key] = true
 		if key == "rack" {
 			n, err := strconv.Atoi(value)
 			if err != nil || n < 1 {

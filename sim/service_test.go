@@ -129,7 +129,7 @@ func TestParseFaultsAndProgress(t *testing.T) {
 	if f, err := ParseFaults("mttr=5m,mtbf=24h"); err != nil || f != (Faults{MTBF: 86400 * sched.Second, MTTR: 300 * sched.Second}) {
 		t.Errorf("%v, %v", f, err)
 	}
-	for _, spec := range []string{"mtbf=1h", "mtbf=1h,mttr=0s", "mtbf", "x=1h", "mtbf=1h,mttr=1"} {
+	for _, spec := range []string{"mtbf=1h,mtbf=2h,mttr=1s", "mtbf=1h", "mtbf=1h,mttr=0s", "mtbf", "x=1h", "mtbf=1h,mttr=1"} {
 		if _, err := ParseFaults(spec); err == nil || !strings.Contains(err.Error(), "expected ") {
 			t.Errorf("%s: %v", spec, err)
 		}

@@ -61,8 +61,11 @@ func (r *Result) WriteText(w io.Writer) error {
 		r.printDoubts(w)
 		r.printClassDoubts(w)
 	}
-	if r.Intervals {
+	switch {
+	case r.Intervals && r.Runs > 1:
 		fmt.Fprintf(w, "\n%s\n", r.intervalTable())
+	case r.Intervals:
+		fmt.Fprintln(w, "One repetition has no intervals; --runs sets how many there are.")
 	}
 	return nil
 }
