@@ -32,6 +32,13 @@ func share(stragglers, tasks int) string {
 	return shortest(float64(stragglers)/n, func(x float64) bool { return math.Round(n*(1-x)) == done })
 }
 
+// WordsElsewhere says in words what a policy that is planned for n tasks does in a stage of others.
+func WordsElsewhere(p plan.Policy, n, others int) string {
+	x, _ := strconv.ParseFloat(share(p.Stragglers, n), 64) // as Spec writes it, and the policy fork understands it
+	p.Stragglers = others - int(math.Round(float64(others)*(1-x)))
+	return Words(p, others)
+}
+
 // QuantileFor is the least number of digits of a share x of n tasks with floor(x n) = k, as Spark and Flink compute it.
 func QuantileFor(k, tasks int) string {
 	n := float64(tasks)

@@ -29,3 +29,25 @@ func TestSpecKeepsTheFork(t *testing.T) {
 		}
 	}
 }
+
+// In a stage of other tasks a policy leaves the same share of them, rounded as the policy fork rounds.
+func TestWordsElsewhere(t *testing.T) {
+	p := plan.Policy{Stragglers: 65, Clones: 1, Original: plan.Kill}
+	for others, want := range map[int]string{
+		1050: "last 65 (6.19 %): restart, 2 attempts", 29: "last 2 (6.9 %): restart, 2 attempts", 7: "no clones", 2100: "last 130 (6.19 %): restart, 2 attempts",
+	} {
+		if got := WordsElsewhere(p, 1050, others); got != want {
+			t.Errorf("%d tasks: %q, want %q", others, got, want)
+		}
+	}
+	all := plan.Policy{Stragglers: 40, Clones: 2}
+	if got := WordsElsewhere(all, 40, 9); got != "all from the start: +2 clones" {
+		t.Error(got)
+	}
+	for n := 1; n < 200; n++ {
+		p := plan.Policy{Stragglers: 1 + n/3, Clones: 1}
+		if got := WordsElsewhere(p, n, n); got != Words(p, n) {
+			t.Errorf("%d tasks: %q, want %q", n, got, Words(p, n))
+		}
+	}
+}

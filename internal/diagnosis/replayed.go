@@ -120,7 +120,7 @@ func (d *Diagnosis) replayStages(ctx context.Context, r *Request) error {
 		if k := fastest(taken); k > 0 {
 			c := &own.candidates[k-1]
 			s.Best = &StageBest{system, strings.Join(c.lines, " "), bestOf(&taken[k])}
-			s.doing = c.words
+			s.doing = c.words(s.Tasks)
 			s.extra = taken[k].Machine - taken[0].Machine
 		}
 		s.onItsSlots(&r.Thresholds)

@@ -22,8 +22,17 @@ func Systems() []string { return []string{Spark, Flink, Hadoop, Tailcut, Kuberne
 
 // candidate is a rule of a system with its settings, as lines that can be pasted.
 type candidate struct {
-	spec, words string
-	lines       []string
+	spec  string
+	words func(tasks int) string // what it does in a stage of so many tasks
+	lines []string
+}
+
+// always says the same of every stage.
+func always(text string) func(int) string { return func(int) string { return text } }
+
+// forkOf is the rule of a stage for which a fork was planned. In a stage of other tasks the same share of them is left.
+func forkOf(s *Finding, line string) candidate {
+	return candidate{s.Policy, func(tasks int) string { return advice.WordsElsewhere(s.best, s.Tasks, tasks) }, []string{line + s.Policy}}
 }
 
 // candidates are what a system can be told, where the exact plan says that clones help at all: with a machine for each
@@ -71,9 +80,9 @@ func (d *Diagnosis) candidates(system string, again *replay.Rerun) (all []candid
 		case system == Hadoop:
 			propose(hadoopCandidate(left, 1))
 		case system == Tailcut:
-			propose(candidate{s.Policy, advice.Words(s.best, s.Tasks), []string{"--policy " + s.Policy}})
+			propose(forkOf(s, "--policy "))
 		case system == Kubernetes:
-			propose(candidate{s.Policy, advice.Words(s.best, s.Tasks), []string{"tailcut.dev/policy: " + s.Policy}})
+			propose(forkOf(s, "tailcut.dev/policy: "))
 		}
 	}
 	return all
@@ -84,7 +93,7 @@ func (d *Diagnosis) candidates(system string, again *replay.Rerun) (all []candid
 func sparkCandidate(quantile string, multiplier float64) candidate {
 	return candidate{
 		fmt.Sprintf("spark:quantile=%s,multiplier=%g", quantile, multiplier),
-		fmt.Sprintf("speculate: quantile %s, multiplier %g", quantile, multiplier),
+		always(fmt.Sprintf("speculate: quantile %s, multiplier %g", quantile, multiplier)),
 		[]string{
 			"spark.speculation=true", "spark.speculation.quantile=" + quantile, fmt.Sprintf("spark.speculation.multiplier=%g", multiplier),
 			"spark.speculation.efficiency.enabled=false",
@@ -96,7 +105,7 @@ func sparkCandidate(quantile string, multiplier float64) candidate {
 func flinkCandidate(ratio string, multiplier float64) candidate {
 	return candidate{
 		fmt.Sprintf("flink:ratio=%s,multiplier=%g,lower_bound=0s,block=0s", ratio, multiplier),
-		fmt.Sprintf("speculate: ratio %s, multiplier %g", ratio, multiplier),
+		always(fmt.Sprintf("speculate: ratio %s, multiplier %g", ratio, multiplier)),
 		[]string{
 			"execution.batch.speculative.enabled: true", "execution.batch.speculative.block-slow-node-duration: 0 ms",
 			"slow-task-detector.execution-time.baseline-ratio: " + ratio,
@@ -113,7 +122,7 @@ func hadoopCandidate(allowed, rest int) candidate {
 	}
 	return candidate{
 		fmt.Sprintf("hadoop2:min_allowed=%d,rest=%ds", allowed, rest),
-		fmt.Sprintf("speculate: %d at once", allowed),
+		always(fmt.Sprintf("speculate: %d at once", allowed)),
 		[]string{
 			property("mapreduce.map.speculative", true), property("mapreduce.reduce.speculative", true),
 			property("mapreduce.job.speculative.minimum-allowed-tasks", allowed),
