@@ -101,6 +101,9 @@ func (a *Advice) durationSection() report.Section {
 	s.Plots = append(s.Plots, report.Plot{Name: "histogram", Title: "Histogram", X: "duration (s)", Y: "share of the tasks",
 		Series: []report.Series{{Name: "durations", Kind: report.Bars, X: edges, Y: shares}}})
 	x, y := tailSteps(sample)
+	if !slices.ContainsFunc(x, func(x float64) bool { return x > 0 }) {
+		return s // equal durations have no tail, and 0 has no logarithm
+	}
 	tail.Series = []report.Series{{Name: "durations", Kind: report.Steps, X: x, Y: y}}
 	if a.Sample == nil || len(a.Sample.Censored) > 0 { // an estimate of which some attempts did not end is no sample
 		s.Plots = append(s.Plots, tail)

@@ -51,7 +51,7 @@ func PlayAcross(ctx context.Context, nights []Request, proposed []*Diagnosis) (b
 			return nil, fmt.Errorf("%s: replay: %w", r.Log, err)
 		}
 		for k := range all {
-			saved[k] = append(saved[k], 1-taken[k+1].Mean/max(taken[0].Mean, 1e-9))
+			saved[k] = append(saved[k], taken[k+1].Saves(taken[0]))
 		}
 	}
 	for k, c := range p.candidates {
@@ -61,7 +61,7 @@ func PlayAcross(ctx context.Context, nights []Request, proposed []*Diagnosis) (b
 		}
 		best = &Across{System: p.system, Lines: c.lines, Nights: len(nights), Saved: mean}
 		if len(nights) > 1 {
-			low, high := mean-half, mean+half
+			low, high := mean-half, min(mean+half, 1) // nothing saves more than all
 			best.Low, best.High, best.Sure = &low, &high, low > 0 && mean >= leastWorth
 		}
 	}

@@ -282,7 +282,11 @@ func (s *Finding) judge(st *history.StageRecord, r *Request) {
 		s.R2, s.Rank = &skew.R2, &skew.Rank
 	}
 	host, slow := st.SlowHost(t.Slow * s.Median)
-	switch saved := *s.Saved / *s.Latency; {
+	saved := 0.0 // of tasks that take no time there is nothing to save
+	if *s.Latency > 0 {
+		saved = *s.Saved / *s.Latency
+	}
+	switch {
 	case *s.Saved > 0 && *s.Saved < st.Resolution:
 		s.Verdict, s.Reason = LightTail, fmt.Sprintf("clones save less than %s, the resolution of the log's clock", show.Seconds(st.Resolution))
 	case slow && t.slowHost(host):

@@ -79,7 +79,9 @@ func (d *Diagnosis) picture(ctx context.Context, r *Request, s *Finding) (report
 	} else {
 		section.Text = append(section.Text, "Each row is a slot.")
 	}
-	section.Timelines = []*report.Timeline{{Runs: runs}}
+	if t := (&report.Timeline{Runs: runs}); !t.Empty() { // as where the log's clock is too coarse for its tasks
+		section.Timelines = []*report.Timeline{t}
+	}
 	if todo := s.todo(); todo != "" {
 		section.Text = append(section.Text, "What to do: "+todo+".")
 	}

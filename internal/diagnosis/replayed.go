@@ -171,8 +171,11 @@ func (d *Diagnosis) headline() string {
 		}
 		return fmt.Sprintf("%s; with the best setting of clones %s.", line, d.Settings.Best.words())
 	}
-	line := fmt.Sprintf("%s took %s; its replay on %s takes %s (%s)", d.Log, show.Seconds(d.Wall), slots, show.Seconds(*d.Replay),
-		show.Change(*d.Replay/max(d.Wall, 1e-9)-1))
+	change := 0.0
+	if d.Wall > 0 {
+		change = *d.Replay/d.Wall - 1
+	}
+	line := fmt.Sprintf("%s took %s; its replay on %s takes %s (%s)", d.Log, show.Seconds(d.Wall), slots, show.Seconds(*d.Replay), show.Change(change))
 	if d.Settings == nil && d.oneHost {
 		return line + "; Spark runs no clone on the host of the original, and there was one host only."
 	}

@@ -160,7 +160,7 @@ func predict(ctx context.Context, nights []diagnosis.Request, rule string) (whol
 	return whole, apart, nil
 }
 
-func savedOf(taken []replay.Taken) float64 { return 1 - taken[1].Mean/max(taken[0].Mean, 1e-9) }
+func savedOf(taken []replay.Taken) float64 { return taken[1].Saves(taken[0]) }
 
 // multiple is by what the medians of what was read before and after differ; nil if the logs do not say.
 func multiple(read [2][]float64) *float64 {

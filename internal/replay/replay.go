@@ -168,6 +168,14 @@ type Taken struct {
 	Machine float64
 }
 
+// Saves returns the share of the time of others that this saves; 0 if they take none.
+func (t Taken) Saves(others Taken) float64 {
+	if others.Mean <= 0 {
+		return 0
+	}
+	return 1 - t.Mean/others.Mean
+}
+
 // Rules are policies of a system, under which a log is played. All meet the same draws.
 type Rules struct {
 	System string

@@ -151,8 +151,11 @@ func around(slots int) (all []int) {
 }
 
 func rowOf(slots int, policy string, t *replay.Taken) Row {
-	cost := float64(slots) * t.Mean
-	return Row{Slots: slots, Policy: policy, Seconds: t.Mean, Low: t.Low, High: t.High, SlotTime: cost, Busy: t.Machine / cost}
+	r := Row{Slots: slots, Policy: policy, Seconds: t.Mean, Low: t.Low, High: t.High, SlotTime: float64(slots) * t.Mean}
+	if r.SlotTime > 0 {
+		r.Busy = t.Machine / r.SlotTime
+	}
+	return r
 }
 
 // knee returns the knee of a policy.

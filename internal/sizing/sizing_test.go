@@ -65,6 +65,20 @@ func TestPlan(t *testing.T) {
 }
 
 // The knee is open where an interval reaches it.
+// Tasks that take no time, as a clock of whole seconds sees short ones, keep no slot busy: their share of nothing is 0.
+func TestTasksWithoutTime(t *testing.T) {
+	text := "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n"
+	r := again(t, "-", text+strings.Repeat("1\t:\t1000.000\t0.000\t0\t0\t0\t0\tx\n", 12), 2)
+	a, err := Plan(context.Background(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var js strings.Builder
+	if err := a.WriteJSON(&js); err != nil || !json.Valid([]byte(js.String())) || a.Rows[0].Busy != 0 {
+		t.Errorf("%v: %s", err, js.String())
+	}
+}
+
 func TestKnee(t *testing.T) {
 	a := Answer{Rows: []Row{
 		{Slots: 2, Policy: "x", Seconds: 10, Low: 10, High: 10}, {Slots: 4, Policy: "x", Seconds: 7, Low: 6, High: 8}, {Slots: 8, Policy: "x", Seconds: 6, Low: 6, High: 6},
