@@ -2,19 +2,26 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain lets the test binary be tailcut for scripts, by its name.
+// TestMain lets the test binary be tailcut for scripts, by its name. Scripts and pages wait for half of their time, so twice
+// as many run at once as there are cores, unless the flag -parallel says otherwise, which is read later.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){"tailcut": main})
 }
 
