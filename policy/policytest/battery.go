@@ -63,7 +63,7 @@ type Seen struct{ Clones, Retried int }
 //	reports of progress matter if the entry says Progress, and do not if it does not
 //
 // Allocations are counted alone, the rest is tried side by side: policies of an entry may share nothing that changes.
-// The worlds are random and the same in every run. With -short there are fewer, with -tags long three
+// The worlds are random and the same in every run. With -short there are fewer, with -tags long five
 // times as many.
 func Run(t *testing.T, e *kit.Entry, settings ...string) (seen Seen) {
 	t.Helper()

@@ -16,7 +16,7 @@ func Forgets(t testing.TB, s *Subject) {
 	t.Helper()
 	// Jobs that starve are spread over the pages of a table, more of them as time goes on: under auto up to 84 kB more
 	// by the 40,000th job, and then no more. A policy that kept 8 bytes of each job would hold 96 kB more at the last.
-	const warm, last, alive, spread = 4000, 4000 + 12_000/fewer, 30, 48 << 10
+	const warm, last, alive, spread = 4000, 4000 + 12_000/fewerJobs, 30, 48 << 10
 	p := s.New()
 	w := NewWorld(t, p, sched.DefaultLimits())
 	w.Retires = true

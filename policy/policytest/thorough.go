@@ -2,4 +2,7 @@
 
 package policytest
 
-const fewer = 1
+const (
+	fewer     = 1
+	fewerJobs = 1
+)
