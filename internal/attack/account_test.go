@@ -104,6 +104,7 @@ func splitSizes(t *testing.T, h *trace.JournalHeader) (sizes []int64) {
 // Every byte is mapped once, but for less than a segment for each attempt that ended without result: attempts are slow, preempted, killed at
 // random, and engines die. What attempts had saved outlives their engine.
 func TestMappedOnceThroughDeaths(t *testing.T) {
+	t.Parallel() // most attempts are stopped
 	input := prose(t, 24<<20)
 	sort := []string{"run", "sort", input, "--reducers", "1", "--split-size", "8MiB"}
 	whole := filepath.Join(t.TempDir(), "whole")
@@ -172,6 +173,7 @@ func (s *story) mappedOnce() (resumed int) {
 // A slow map task that Shed clones in the middle: the clone goes on at a positive offset. Whatever it repeats of what the original had done when the
 // clone began is less than a segment.
 func TestShedClonesInTheMiddle(t *testing.T) {
+	t.Parallel() // most attempts are stopped
 	input := prose(t, 32<<20)
 	s := newStory(t)
 	for seed := 1; ; seed++ {

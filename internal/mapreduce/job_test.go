@@ -185,6 +185,7 @@ func partLines(t interface{ Fatalf(string, ...any) }, parts []string) []string {
 }
 
 func TestWordcountAgainstTwin(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	rapid.Check(t, func(rt *rapid.T) {
 		files := world(rt)
 		parts := runJob(t, drawJob(rt, Operator{Name: "wordcount"}, makeInput(t, files)))
@@ -200,6 +201,7 @@ func TestWordcountAgainstTwin(t *testing.T) {
 }
 
 func TestWordmeanAgainstTwin(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	rapid.Check(t, func(rt *rapid.T) {
 		files := world(rt)
 		parts := runJob(t, drawJob(rt, Operator{Name: "wordmean"}, makeInput(t, files)))
@@ -217,6 +219,7 @@ func TestWordmeanAgainstTwin(t *testing.T) {
 }
 
 func TestSortAgainstTwin(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	rapid.Check(t, func(rt *rapid.T) {
 		files := world(rt)
 		job := drawJob(rt, Operator{Name: "sort"}, makeInput(t, files))
@@ -238,6 +241,7 @@ func TestSortAgainstTwin(t *testing.T) {
 }
 
 func TestGrepAgainstTwin(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	rapid.Check(t, func(rt *rapid.T) {
 		files := world(rt)
 		pattern := rapid.SampledFrom([]string{"a", "a+b?", "^a", "a$", "a*", "[^a]+", "\r$", "é", "(?i)A|b", "x"}).Draw(rt, "pattern")
@@ -285,6 +289,7 @@ func TestSortBalance(t *testing.T) {
 
 // TestManyMaps merges more segments than are open at once.
 func TestManyMaps(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	var text bytes.Buffer
 	for i := range 2*fanIn + 50 {
 		fmt.Fprintf(&text, "w%03d\n", i%7)

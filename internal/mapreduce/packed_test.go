@@ -78,6 +78,7 @@ func readAll(t testing.TB, splits []Split) string {
 
 // Compressed files, cut anywhere, among others, hold the lines of the plain ones, each once and in order.
 func TestPackedSplits(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	root := t.TempDir()
 	n, cuts := 0, map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -157,6 +158,7 @@ func TestBzip2Splits(t *testing.T) {
 
 // A job gives the same bytes over compressed files as over plain ones, also when its attempts die and go on.
 func TestPackedJobs(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	plain, packed := t.TempDir(), t.TempDir()
 	text := wordsFile(t, filepath.Join(packed, "a"))
 	for name, data := range map[string][]byte{

@@ -202,6 +202,7 @@ func FuzzSegmentReader(f *testing.F) {
 
 // TestMergeAgainstTwin merges sorted segments; the twin is a stable sort of their concatenation.
 func TestMergeAgainstTwin(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	rapid.Check(t, func(rt *rapid.T) {
 		a := &worker{ctx: t.Context(), spec: &AttemptSpec{Dir: t.TempDir()}}
 		segments := rapid.SampledFrom([]int{0, 1, 2, 5, 9}).Draw(rt, "segments")

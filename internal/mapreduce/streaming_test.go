@@ -17,6 +17,8 @@ import (
 )
 
 func TestStreaming(t *testing.T) {
+	t.Parallel() // it waits for processes
+
 	big := strings.Repeat("0123456789abcdef\n", 1<<16) // 1 MiB: more than pipes hold
 	tests := []struct {
 		name  string
@@ -93,6 +95,7 @@ func TestStreamingFailures(t *testing.T) {
 
 // TestStreamingWordcount does by commands what the built-in does, with and without a combiner.
 func TestStreamingWordcount(t *testing.T) {
+	t.Parallel() // it waits for processes
 	const (
 		mapper = `tr -s ' \t\n\v\f\r' '\n' | sed '/^$/d; s/$/\t1/'`
 		sum    = `awk -F '\t' '{if (NR > 1 && $1 != key) {print key "\t" n; n = 0} key = $1; n += $2} END {if (NR) print key "\t" n}'`
@@ -171,6 +174,7 @@ func TestStderrPassedOn(t *testing.T) {
 
 // TestAttemptsAlike runs tasks twice, with the temporary files of little memory: folders must be equal to the byte.
 func TestAttemptsAlike(t *testing.T) {
+	t.Parallel() // it waits for processes
 	var text bytes.Buffer
 	for i := range 5000 {
 		fmt.Fprintf(&text, "w%d x%d\n", i*i%997, i%13)

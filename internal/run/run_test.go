@@ -248,36 +248,52 @@ func TestRunsAreToldOfEarlierOnes(t *testing.T) {
 	}
 }
 
-// A history that does not answer holds up neither the start of a run nor its end, and no submission to a server.
+// A history that does not answer holds up neither the start of a run nor its end, and no submission to a server. All four
+// wait for it side by side.
 func TestHistoryHangs(t *testing.T) {
-	t.Parallel() // it waits
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(past.Files{Folder: dir}.FileOf("hangs"), 0o600); err != nil { // nobody writes there
 		t.Fatal(err)
 	}
-	run := func(deadline string) (string, error) {
+	const why = "hangs.json: the disk does not answer"
+	run := func(t *testing.T, deadline string) (string, error) {
 		var log bytes.Buffer
 		_, err := do(t, t.Context(), Options{
-			Job: commands("true"), Output: filepath.Join(dir, "out"), History: dir, Name: "hangs", Slots: 3, Deadline: deadline, Log: &log,
+			Job: commands("true"), Output: filepath.Join(t.TempDir(), "out"), History: dir, Name: "hangs", Slots: 3, Deadline: deadline, Log: &log,
 		})
 		return log.String(), err
 	}
-	const why = "hangs.json: the disk does not answer"
-	if _, err := run("1h"); err == nil || !strings.HasSuffix(err.Error(), why) {
-		t.Errorf("a deadline is planned: %v", err)
-	}
-	if log, err := run(""); err != nil || strings.Count(log, why) != 2 {
-		t.Errorf("%v, said %q", err, log)
-	}
-	server := aServer(t)
 	sub := Submission{Job: commands("true"), Output: filepath.Join(dir, "served"), History: dir, Name: "hangs"}
-	submit(t, server, sub)
-	if log := server.Log.(*strings.Builder).String(); strings.Count(log, why) != 1 {
-		t.Errorf("the server said %q", log)
-	}
-	sub.Output, sub.Deadline = filepath.Join(dir, "due"), "1h"
-	if _, err := server.Prepare(t.Context(), &sub); err == nil || !strings.HasSuffix(err.Error(), why) {
-		t.Errorf("a deadline is planned by a server: %v", err)
+	due := sub
+	due.Output, due.Deadline = filepath.Join(dir, "due"), "1h"
+	for name, hangs := range map[string]func(t *testing.T){
+		"run": func(t *testing.T) {
+			if log, err := run(t, ""); err != nil || strings.Count(log, why) != 2 {
+				t.Errorf("%v, said %q", err, log)
+			}
+		},
+		"run with a deadline": func(t *testing.T) {
+			if _, err := run(t, "1h"); err == nil || !strings.HasSuffix(err.Error(), why) {
+				t.Errorf("a deadline is planned: %v", err)
+			}
+		},
+		"submission": func(t *testing.T) {
+			server := aServer(t)
+			submit(t, server, sub)
+			if log := server.Log.(*strings.Builder).String(); strings.Count(log, why) != 1 {
+				t.Errorf("the server said %q", log)
+			}
+		},
+		"submission with a deadline": func(t *testing.T) {
+			if _, err := aServer(t).Prepare(t.Context(), &due); err == nil || !strings.HasSuffix(err.Error(), why) {
+				t.Errorf("a deadline is planned by a server: %v", err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hangs(t)
+		})
 	}
 }
 

@@ -115,6 +115,7 @@ func TestSubmissionsOutliveServers(t *testing.T) {
 
 // The list stays as short as it should, in memory and on the disk, but keeps what others wait for.
 func TestRegisterForgets(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	path := filepath.Join(t.TempDir(), "ended.jsonl")
 	r := newTestRegister(t, path, 50)
 	r.add(0, &trace.JournalJob{Name: "first"})

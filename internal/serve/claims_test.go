@@ -82,6 +82,7 @@ func TestClaimsOfADeadServer(t *testing.T) {
 
 // The file of claims stays as long as what is needed of it, or nearly, and is not written anew for each.
 func TestClaimsAreFew(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	path := filepath.Join(t.TempDir(), "claims")
 	c, err := openClaims(path)
 	if err != nil {

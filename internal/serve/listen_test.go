@@ -12,6 +12,7 @@ import (
 )
 
 func TestSocketIsForItsOwnerAlone(t *testing.T) {
+	t.Parallel() // it waits
 	path := filepath.Join(t.TempDir(), "run", "socket")
 	l, err := listenUnix(path)
 	if err != nil {
@@ -116,6 +117,7 @@ func TestSocketRefusesOtherUsers(t *testing.T) {
 
 // A process that a dead server was starting has its lock for a moment more.
 func TestLockOutlivesItsServer(t *testing.T) {
+	t.Parallel() // it waits
 	path := filepath.Join(t.TempDir(), "lock")
 	last, err := lockFile(path, "taken")
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 // An engine that removes its lock at its end, because nothing was begun, leaves no two others with a lock each.
 func TestLockRunRemoved(t *testing.T) {
+	t.Parallel() // it waits
 	f := Folders{Root: t.TempDir()}
 	var holders, taken atomic.Int64
 	var group sync.WaitGroup
@@ -41,6 +42,7 @@ func TestLockRunRemoved(t *testing.T) {
 
 // What an engine was starting when it was killed has its lock a moment longer; the next engine waits for that, and for no more.
 func TestLockRunHeldOn(t *testing.T) {
+	t.Parallel() // it waits
 	f := Folders{Root: t.TempDir()}
 	first, err := LockRun(f)
 	if err != nil {

@@ -569,6 +569,7 @@ func TestPublishRepeats(t *testing.T) {
 }
 
 func TestExecutorProgress(t *testing.T) {
+	t.Parallel() // it waits
 	r := newRig(t, nil, `for x in 0.25 nonsense 7 -1 0.5; do echo $x >$TAILCUT_PROGRESS; sleep 0.25; done`)
 	a := r.begin(0, 0, 0)
 	var seen []float64
@@ -645,6 +646,7 @@ func TestDisturbFate(t *testing.T) {
 }
 
 func TestDisturbFails(t *testing.T) {
+	t.Parallel() // it waits
 	r := newRig(t, func(c *Config) { c.Disturb = Disturb{Fail: 1, Factor: 1} }, "true", "sleep 100")
 	for stage := range 2 {
 		if _, rep := r.run(stage, 0, 0); rep.Kind != sched.AttemptFailed || rep.Note != "failed on purpose (--disturb)" {
@@ -698,6 +700,7 @@ func TestExecutorMapReduce(t *testing.T) {
 }
 
 func TestLockRun(t *testing.T) {
+	t.Parallel() // it waits
 	f := Folders{Root: t.TempDir()}
 	lock, err := LockRun(f)
 	if err != nil {
