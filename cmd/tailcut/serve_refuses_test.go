@@ -19,8 +19,8 @@ import (
 	"github.com/tailcut/tailcut/internal/serve"
 )
 
-// A run goes alone where there is no server, and not where there is one that refuses or does not answer: it would take
-// slots that the server gives to others.
+// A run goes alone where there is no server and nobody has named one, and not where there is one that refuses or does not
+// answer: it would take slots that the server gives to others.
 func TestRunWhereAServerRefuses(t *testing.T) {
 	const beside = `; to run it beside the server: tailcut run --alone\n`
 	v := newVictim(t)
@@ -47,7 +47,15 @@ func TestRunWhereAServerRefuses(t *testing.T) {
 
 	listener.(*net.UnixListener).SetUnlinkOnClose(false)
 	_ = listener.Close()
-	v.expect(0, `.*succeeded.*`, alone("nobody")...)
+	v.expect(1, `tailcut: no server answers on .*/socket, which \$TAILCUT_SERVER names; start it with 'tailcut serve', or run without it: tailcut run --alone\n`,
+		alone("nobody")...)
+	v.expect(0, `.*succeeded.*`, alone("alone without one", "--alone")...)
+	v.expect(0, `.*succeeded.*`, alone("alone by its policy", "--policy", "fifo")...)
+	unnamed := exec.Command(v.program, alone("unnamed")...)
+	unnamed.Env = []string{"HOME=" + v.dir, "PATH=/usr/bin:/bin"}
+	if said, err := unnamed.CombinedOutput(); err != nil {
+		t.Errorf("a run where nobody names a server: %v\n%s", err, said)
+	}
 	if err := os.Remove(v.socket()); err != nil {
 		t.Fatal(err)
 	}

@@ -255,7 +255,8 @@ func cancelled(ctx context.Context, client *serve.Client, id string, hear func(*
 	return client.Watch(ctx, id, hear)
 }
 
-// sharing returns the server that a run goes through; nil if it runs alone, as it does where there is none.
+// sharing returns the server that a run goes through; nil if it runs alone, as it does where there is none and nobody
+// has named one.
 func (f *runFlags) sharing(cmd *cobra.Command, e *run.Engine, o *run.Options) (*serve.Client, error) {
 	s := &f.shared
 	if s.alone {
@@ -274,6 +275,8 @@ func (f *runFlags) sharing(cmd *cobra.Command, e *run.Engine, o *run.Options) (*
 		return nil, failure{&serve.NoServer{Place: client.Server}}
 	case !there && len(o.After) > 0:
 		return nil, failure{fmt.Errorf("--after is about jobs of a server: %w", &serve.NoServer{Place: client.Server})}
+	case !there && why == "" && os.Getenv(serve.ServerVariable) != "": // it may be about to listen again
+		return nil, failure{fmt.Errorf("no server answers on %s, which $%s names; start it with 'tailcut serve', or run without it: tailcut run --alone", client.Server, serve.ServerVariable)}
 	case !there:
 		return nil, nil
 	case why != "":
