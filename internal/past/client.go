@@ -175,7 +175,7 @@ func (l *line) ask(ctx context.Context, c *call) (*answer, error) {
 	case <-ctx.Done():
 		l.mu.Lock()
 		delete(l.waiting, c.ID)
-		l.hangs = l.hangs || errors.Is(ctx.Err(), context.DeadlineExceeded)
+		l.hangs = l.hangs || errors.Is(context.Cause(ctx), context.DeadlineExceeded)
 		l.mu.Unlock()
 		return nil, ctx.Err()
 	}

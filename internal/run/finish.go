@@ -78,20 +78,21 @@ func (p *Prepared) resultOf(c *course) *Result {
 	}
 }
 
-// remember adds the run to what is kept of its name, even if its user does not want to wait any more.
+// remember adds the run to what is kept of its name, even if its user does not want to wait any more, unless that takes
+// long.
 func (p *Prepared) remember(ctx context.Context, c *course) error {
 	if p.history == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), past.Late)
+	ctx, cancel := p.patient(ctx, past.Late)
 	defer cancel()
 	kept, err := past.ReadFile(ctx, p.history)
 	if err != nil {
-		return err
+		return unlessInterrupted(err)
 	}
 	kept.Add(p.Job.Name, p.Header.Run, p.Header.Stages, c.won, c.cut)
 	p.describe(kept, c)
-	return past.WriteFile(ctx, p.history, kept)
+	return unlessInterrupted(past.WriteFile(ctx, p.history, kept))
 }
 
 // tidied tells whether tidy has come to its end.

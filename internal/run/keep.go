@@ -30,7 +30,7 @@ func (p *Prepared) keepAlone(ctx context.Context, c *course) error {
 	} else if err != nil {
 		return err
 	}
-	err = keep(ctx, h, p.pastCourse(c))
+	err = p.keep(ctx, h, p.pastCourse(c))
 	return cmp.Or(err, h.Close())
 }
 
@@ -45,18 +45,18 @@ func (p *Prepared) keepServed(ctx context.Context, over *live.Over, c *course) e
 	if p.server.Promises != nil {
 		course.Promises = p.server.Promises(over.Job.ID)
 	}
-	return keep(ctx, p.server.History, course)
+	return p.keep(ctx, p.server.History, course)
 }
 
-// keep adds a job, even if its user does not want to wait any more.
-func keep(ctx context.Context, h past.History, c *past.Course) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
+// keep adds a job, even if its user does not want to wait any more, unless that takes long.
+func (p *Prepared) keep(ctx context.Context, h past.History, c *past.Course) error {
+	ctx, cancel := p.patient(ctx, keepTime)
 	defer cancel()
 	err := h.Add(ctx, c.Record())
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%s has not answered within %v", past.Program, keepTime)
 	}
-	return err
+	return unlessInterrupted(err)
 }
 
 // pastCourse is how the job went, as the history wants it.

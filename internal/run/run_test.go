@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tailcut/tailcut/internal/grammar"
 	"github.com/tailcut/tailcut/internal/jobfile"
@@ -293,6 +294,50 @@ func TestHistoryHangs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			hangs(t)
+		})
+	}
+}
+
+// Who interrupts a run whose tasks are done ends its wait for a history that does not answer, be that a file or the
+// program that keeps the database.
+func TestInterruptEndsTheWaitForHistory(t *testing.T) {
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, past.Program), []byte("#!/bin/sh\nexec sleep 100\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(past.Files{Folder: dir}.FileOf("hangs"), 0o600); err != nil { // nobody writes there
+		t.Fatal(err)
+	}
+	for name, what := range map[string]string{"hangs": "the durations are not kept for later runs", "well": "the run is not in the history"} {
+		t.Run(name, func(t *testing.T) {
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			out := filepath.Join(t.TempDir(), "out")
+			var interrupted time.Time
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
+					if _, err := os.Stat(filepath.Join(out, "_SUCCESS")); err == nil {
+						interrupted = time.Now()
+						interrupt()
+					}
+				}
+			}()
+			log, err := os.Create(filepath.Join(t.TempDir(), "log")) // which the program has, too
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer log.Close()
+			_, err = do(t, ctx, Options{Job: commands("true"), Output: out, History: dir, Name: name, Slots: 3, Log: log})
+			interrupt()
+			<-ended
+			said := slurp(t, log.Name())
+			if took := time.Since(interrupted); took > past.Late/2 || !strings.Contains(said, what+": "+errInterrupted.Error()) {
+				t.Errorf("%v after the interrupt: %v, said %q", took, err, said)
+			}
 		})
 	}
 }
