@@ -71,6 +71,9 @@ func newKeep(started *bool) *cobra.Command {
 		limits.Age = time.Duration(days) * 24 * time.Hour
 		*started = true
 		signal.Ignore(os.Interrupt, syscall.SIGHUP) // of the terminal: whoever started it has still things to say
+
+		// as long as a caller that lives would wait
+		afterCaller(cmd.InOrStdin(), past.Late, func() { os.Exit(1) })
 		tell := func(err error) { fmt.Fprintf(cmd.ErrOrStderr(), "tailcut-history: warning: %v\n", err) }
 		return keep(cmd.Context(), args[0], limits, tell, cmd.InOrStdin(), cmd.OutOrStdout())
 	}
