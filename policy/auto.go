@@ -25,10 +25,12 @@ package policy
 //	while tasks wait and no slot is free, the attempt with the lowest bid below J/S ends: a clone, or an original
 //	that a clone is expected to overtake, which is a restart. If durations are not drawn anew, that loses its head start.
 //	late of a clone that runs is how much later the stage would end without it, by its quantile or on average
+//	a report that an attempt is quicker than the oldest one of its task speaks against size, see same
 //	where no clone can start, as no slot is free or the budget is spent, the only attempt of a task ends and the task begins
 //	anew if  c (takes - usual) > (1 - c) age
 //	takes     min over t of E[min(r, t)] / P(r <= t): of a slot until the attempt is done, the inverse of Gittins' index
-//	usual     what a winner of the stage has cost so far, with all attempts that were ended; more where slow machines stay slow
+//	usual     what a winner of the stage has cost so far, with all attempts that were ended; with slots free n at least; more where slow
+//	          machines stay slow
 //	c         sure times the chance that the task draws a new duration in the same place, see begunAnew
 //	all clones end once hardly one has ever won
 //	clones run on a tenth of the slots at most, or as the limits allow, if that is more or somebody asked for them
@@ -195,8 +197,8 @@ func (p *auto) done(v *sched.View, ev *sched.Event) {
 		p.kept.ends(ev.Attempt, true)
 	}
 	st.cost += (v.Now() - a.Started).Seconds()
-	p.begun.wins(ev.Task, &a)
 	if d, ok := sched.Whole(v.Now()-a.Started, a.From); ok {
+		p.begun.wins(&st.past, ev.Task, &a, d)
 		p.ran(v, a.Machine, d, usually, true)
 		st.past.add(d)
 		p.unknown.learns(d)

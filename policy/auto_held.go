@@ -16,6 +16,7 @@ type fewer struct {
 	oldest  float64 // age of the oldest attempt
 	paced   float64 // what this attempt saves if it is of another pace
 	ahead   float64 // head start over the next of them, of the oldest; else 0
+	same    float64 // how well reports agree with it that all attempts of the task take as long; 1 without
 	done    onGrid  // how likely the task is done by each time
 }
 
@@ -40,6 +41,10 @@ func (p *auto) passed(v *sched.View, n int) {
 		return
 	}
 	f, _ := p.without(n, oldest)
+	f.same = 1
+	for _, other := range e.fewer[len(e.fewer)-oldest:] {
+		f.same = min(f.same, other.same)
+	}
 	f.ahead = (v.Rows().Started(e.ids[oldest-1]) - v.Rows().Started(e.ids[oldest])).Seconds()
 	e.fewer = append(e.fewer, f)
 }
@@ -55,7 +60,7 @@ func (p *auto) rate(v *sched.View, st *autoStage, sure float64, cause *tally, ov
 		for k := range x.fewer {
 			f := &x.fewer[k]
 			if f.ahead > 0 { // if durations are not drawn anew, the others take as much longer
-				c := sure * own[byChance]
+				c := sure * f.anew(&own)
 				p.hold(f.attempt, bid(1, c*max(0, f.until-over)+(1-c)*f.ahead, c*(f.mean-mean)+(1-c)*f.ahead, e.slot*mean))
 				continue
 			}
@@ -81,5 +86,22 @@ func (f *fewer) worth(cause *tally, h, mean float64) float64 {
 	if f.mean > mean {
 		part = min(1, f.paced/(f.mean-mean))
 	}
-	return (chance + pace*part) / (chance + pace + cause[bySize])
+	return (chance + pace*part) / (chance + pace + cause[bySize]*f.same)
+}
+
+// anew returns how likely another attempt has drawn a new duration, or by its report another pace.
+func (f *fewer) anew(cause *tally) float64 {
+	return (cause[byChance] + cause[byPace]*(1-f.same)) / (cause[byChance] + cause[byPace] + cause[bySize]*f.same)
+}
+
+// same returns how well what an attempt and the oldest one of its task report agrees with it that both take as long:
+// the likelihood of what they have wrong then, by that of nothing. It is 1 where the attempt has reported nothing, or
+// would be done no sooner.
+func (p *auto) same(v *sched.View, x, oldest sched.AttemptID) float64 {
+	a := v.Attempt(x)
+	if a.Progress <= a.From || p.quiet.Silent(v, x) {
+		return 1
+	}
+	z := math.Log(max(1e-9, p.takes(v, oldest))/max(1e-9, p.takes(v, x))) / (math.Sqrt2 * max(leastMiss, p.eye.sd))
+	return math.Exp(-max(0, z) * z / 2)
 }

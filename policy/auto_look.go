@@ -413,6 +413,7 @@ func (p *auto) judge(v *sched.View, st *autoStage, stage *sched.Stage, i int) {
 		f.oldest = (v.Now() - v.Rows().Started(e.ids[n-1])).Seconds()
 		e.paced.paced(left, f.oldest, f.age, e.least)
 		f.paced = max(0, f.mean-e.paced.mean())
+		f.same = p.same(v, e.ids[k], e.ids[n-1])
 		e.fewer = append(e.fewer, f)
 	}
 	if n > 1 && !p.redraw.futileIn(st) {

@@ -17,39 +17,55 @@ func (p *auto) restarts(v *sched.View, x *runner, sure, chance, start float64) b
 }
 
 // begunAnew learns whether an attempt in the place of one that has ended draws a new duration. Where the machine is
-// what makes a task slow that is less likely than for a clone, which runs elsewhere. If it does, it is ended as often
-// as first attempts are; if it has the duration of its task again, it is always ended.
+// what makes a task slow that is less likely than for a clone, which runs elsewhere. It has won if it takes less than
+// redrawnBelow of what the one that was ended would have taken, see redrawn: if it draws a new duration, that is as
+// likely as among the winners of the stage.
 type begunAnew struct {
-	times        sched.Table[sched.TaskID, uint8] // how often a task was begun anew
-	first, later tried
+	times sched.Table[sched.TaskID, uint8]   // how often a task was begun anew
+	takes sched.Table[sched.TaskID, float32] // seconds that its attempt would have taken that was ended last
+	first tried
+	later drawn
 }
 
-// tried counts attempts that have won, and those that were ended so that their tasks began anew.
+// tried counts first attempts that have won, and those that were ended so that their tasks began anew.
 type tried struct{ won, ended float64 }
 
-func (t *tried) fade() { t.won, t.ended = fade*t.won, fade*t.ended }
-
-func (b *begunAnew) wins(t sched.TaskID, a *sched.Attempt) {
+// wins takes in an attempt that is done, and takes so many seconds for a whole task.
+func (b *begunAnew) wins(past *sample, t sched.TaskID, a *sched.Attempt, took float64) {
 	switch {
 	case a.Number == 0:
 		b.first.won++
-	case !a.Clone && b.times.Get(t) > 0:
-		b.later.won++
+	case !a.Clone:
+		b.shows(past, t, took)
 	}
 }
 
-// again takes notice that the only attempt of a task is ended.
-func (b *begunAnew) again(t sched.TaskID) {
+// again takes in that the only attempt of a task is ended, which would have taken so many seconds for all of it; 0
+// for unknown.
+func (b *begunAnew) again(past *sample, t sched.TaskID, takes float64) {
 	n := b.times.At(t)
 	if *n == 0 {
 		b.first.ended++
-	} else {
-		b.later.ended++
+	} else if takes > 0 {
+		b.shows(past, t, takes)
 	}
 	*n = min(*n+1, mostAgain)
+	*b.takes.At(t) = float32(takes)
 }
 
 const mostAgain = 100
+
+// shows takes in what an attempt takes for a whole task, if its task was begun anew for it.
+func (b *begunAnew) shows(past *sample, t sched.TaskID, takes float64) {
+	before := redrawnBelow * float64(b.takes.Get(t))
+	if before == 0 || past.n == 0 {
+		return
+	}
+	b.later.hazard += (1 - b.slow()) * (1 - past.exceeds(before))
+	if takes < before {
+		b.later.wins++
+	}
+}
 
 // slow is the share of first attempts that are ended.
 func (b *begunAnew) slow() float64 { return (b.first.ended + 1) / (b.first.won + b.first.ended + 2) }
@@ -61,9 +77,8 @@ func (b *begunAnew) chance(r *redraws, st *autoStage, clones float64) float64 {
 	if r.wins == 0 || r.futileIn(st) {
 		return 0
 	}
-	quick := 1 - b.slow()
-	won := (b.later.won + ownWeight*quick*clones) / (b.later.won + b.later.ended + ownWeight)
-	return (1 - 1/math.Sqrt(1+r.wins)) * min(1, won/quick)
+	won := (b.later.wins + ownWeight*clones) / (b.later.hazard + ownWeight)
+	return (1 - 1/math.Sqrt(1+r.wins)) * min(1, won)
 }
 
 // ofTask is the chance once that has happened to a task as often as it has.
@@ -74,11 +89,12 @@ func (b *begunAnew) ofTask(chance float64, t sched.TaskID) float64 {
 
 func (b *begunAnew) forget(v *sched.View, j sched.JobID) {
 	kit.DropTasks(&b.times, v, j)
+	kit.DropTasks(&b.takes, v, j)
 }
 
 func (b *begunAnew) over() {
-	b.first.fade()
-	b.later.fade()
+	b.first.won, b.first.ended = fade*b.first.won, fade*b.first.ended
+	b.later.wins, b.later.hazard = fade*b.later.wins, fade*b.later.hazard
 }
 
 // sift finds the attempts to end so that their tasks begin anew: what is left of them takes more of a slot than a
@@ -90,7 +106,7 @@ func (p *auto) sift(v *sched.View, st *autoStage, chance, start float64) {
 	if chance == 0 || st.past.n == 0 {
 		return
 	}
-	usual := st.cost/float64(st.past.n)/p.eye.slot + start
+	usual := p.winner(v, st)/p.eye.slot + start
 	for i := range slices.Backward(p.eye.seen) {
 		x := &p.eye.seen[i]
 		if x.attempts != 1 || !x.told {
@@ -107,6 +123,17 @@ func (p *auto) sift(v *sched.View, st *autoStage, chance, start float64) {
 	}
 }
 
+// winner returns what a winner of a stage costs, in seconds of slots, with all attempts that were ended: what it has
+// cost so far. The first winners are the quickest, so while slots are idle, and time counts and not slots, it is at
+// least the mean of a new attempt.
+func (p *auto) winner(v *sched.View, st *autoStage) float64 {
+	cost := st.cost / float64(st.past.n)
+	if v.FreeSlots() > 0 {
+		return max(cost, p.eye.usual)
+	}
+	return cost
+}
+
 // beginAnew ends the next of the attempts whose tasks are to begin anew, where they cannot have a clone instead.
 func (p *auto) beginAnew(v *sched.View, act *sched.Actions) bool {
 	for len(p.anew) > 0 && v.CloneRoom() == 0 {
@@ -116,7 +143,12 @@ func (p *auto) beginAnew(v *sched.View, act *sched.Actions) bool {
 		if !v.Rows().MayKill(a) || v.Task(v.Rows().TaskOf(a)).Live > 1 {
 			continue
 		}
-		p.begun.again(v.Rows().TaskOf(a))
+		row := v.Attempt(a)
+		takes, ok := sched.Whole(sched.FromSeconds(p.takes(v, a)), row.From)
+		if !ok {
+			takes = 0
+		}
+		p.begun.again(&p.stages.Of(v.Task(row.Task).Stage).past, row.Task, takes)
 		p.kill(v, act, a, v.Now())
 		return true
 	}

@@ -100,3 +100,38 @@ func TestAutoBeginsAnew(t *testing.T) {
 		}
 	}
 }
+
+// TestBegunAnewLearns: attempts that take as long as the ones that were ended before them lower the chance of a new
+// duration, also if nobody ends them. Those that are quicker as often as winners are do not.
+func TestBegunAnewLearns(t *testing.T) {
+	past := &sample{}
+	past.reset()
+	for i := range 99 {
+		past.add(float64(1 + i))
+	}
+	clones := &redraws{wins: 1e6}
+	for _, c := range []struct {
+		name       string
+		took       func(i int) float64 // of the next attempt, where the one before would have taken 60 s
+		low, high  float64
+		endedAgain bool
+	}{
+		{"same again", func(int) float64 { return 60 }, 0, 0.2, false},
+		{"same again, ended again", func(int) float64 { return 60 }, 0, 0.2, true},
+		{"drawn anew", func(i int) float64 { return float64(1 + i*37%99) }, 0.9, 1, false},
+	} {
+		var b begunAnew
+		for i := range sched.TaskID(99) {
+			b.wins(past, 1000+i, &sched.Attempt{}, 1)
+			b.again(past, i, 60)
+			if took := c.took(int(i)); c.endedAgain {
+				b.again(past, i, took)
+			} else {
+				b.wins(past, i, &sched.Attempt{Number: 1}, took)
+			}
+		}
+		if got := b.chance(clones, &autoStage{}, 1); got < c.low || got > c.high {
+			t.Errorf("%s: a chance of %.3f, want %v to %v", c.name, got, c.low, c.high)
+		}
+	}
+}
