@@ -61,10 +61,7 @@ func (b *begunAnew) shows(past *sample, t sched.TaskID, takes float64) {
 	if before == 0 || past.n == 0 {
 		return
 	}
-	b.later.hazard += (1 - b.slow()) * (1 - past.exceeds(before))
-	if takes < before {
-		b.later.wins++
-	}
+	b.later.add((1-b.slow())*(1-past.exceeds(before)), takes < before)
 }
 
 // slow is the share of first attempts that are ended.
@@ -77,8 +74,7 @@ func (b *begunAnew) chance(r *redraws, st *autoStage, clones float64) float64 {
 	if r.wins == 0 || r.futileIn(st) {
 		return 0
 	}
-	won := (b.later.wins + ownWeight*clones) / (b.later.hazard + ownWeight)
-	return (1 - 1/math.Sqrt(1+r.wins)) * min(1, won)
+	return (1 - 1/math.Sqrt(1+r.wins)) * b.later.chance(clones)
 }
 
 // ofTask is the chance once that has happened to a task as often as it has.
@@ -94,7 +90,7 @@ func (b *begunAnew) forget(v *sched.View, j sched.JobID) {
 
 func (b *begunAnew) over() {
 	b.first.won, b.first.ended = fade*b.first.won, fade*b.first.ended
-	b.later.wins, b.later.hazard = fade*b.later.wins, fade*b.later.hazard
+	b.later.fade()
 }
 
 // sift finds the attempts to end so that their tasks begin anew: what is left of them takes more of a slot than a

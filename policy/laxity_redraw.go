@@ -20,6 +20,22 @@ type redrawn struct {
 // drawn counts attempts that have won, and sums the chances that they had.
 type drawn struct{ wins, hazard float64 }
 
+// add takes in an attempt that had a chance to win.
+func (d *drawn) add(chance float64, won bool) {
+	d.hazard += chance
+	if won {
+		d.wins++
+	}
+}
+
+// chance returns how likely it is that a new attempt draws a new duration, with what is known otherwise as if
+// ownWeight attempts had shown it.
+func (d *drawn) chance(otherwise float64) float64 {
+	return min(1, (d.wins+ownWeight*otherwise)/(d.hazard+ownWeight))
+}
+
+func (d *drawn) fade() { d.wins, d.hazard = fade*d.wins, fade*d.hazard }
+
 const (
 	redrawnBelow = 0.8
 	priorWins    = 3
@@ -36,13 +52,9 @@ func (r *redrawn) shows(t sched.TaskID, j sched.JobID, y float64, law laws.Law) 
 		return
 	}
 	*r.tasks.At(t) = 0
-	own, expected := r.jobs.At(j), law.CDF(before)
-	own.hazard += expected
-	r.all.hazard += expected
-	if y < before {
-		own.wins++
-		r.all.wins++
-	}
+	expected := law.CDF(before)
+	r.jobs.At(j).add(expected, y < before)
+	r.all.add(expected, y < before)
 }
 
 // ends takes in an attempt that has reported nothing, and gives way or is done after so many seconds for the whole
@@ -60,12 +72,11 @@ func (r *redrawn) ends(t sched.TaskID, j sched.JobID, age float64, done bool, la
 func (r *redrawn) chance(j sched.JobID) float64 {
 	all := (priorWins + r.all.wins) / (priorHazard + r.all.hazard)
 	own := r.jobs.Get(j)
-	return min(1, (own.wins+ownWeight*all)/(own.hazard+ownWeight))
+	return own.chance(all)
 }
 
 func (r *redrawn) forget(v *sched.View, j sched.JobID) {
 	r.jobs.Drop(j)
 	kit.DropTasks(&r.tasks, v, j)
-	r.all.wins *= fade
-	r.all.hazard *= fade
+	r.all.fade()
 }
