@@ -522,7 +522,6 @@ func (e *Executor) finish(p *process, exit int, note string, output []byte) {
 		e.spares.giveOut(p.stdout)
 	default:
 		e.report(rep)
-		p.folder.handle.Close()
 		e.keepOut(p)
 	}
 }

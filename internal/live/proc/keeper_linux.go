@@ -150,7 +150,6 @@ const pipeful = 16
 // end lets go of a process and tells of its end, after what it has written before: that may be on the same list of
 // events, and behind. Whatever it left may write for ever, so a pipeful is read at most.
 func (k *keeper) end(p *process) {
-	p.closeWriters()
 	if k.pipes[int(p.progress)] == p {
 		for range pipeful {
 			if n, err := k.read(p); n < len(k.buf) && err != unix.EINTR {

@@ -28,7 +28,6 @@ func (k *keeper) stop() {}
 
 // keep follows a process to its end.
 func (k *keeper) keep(p *process) {
-	p.closeWriters()
 	go func() {
 		buf := make([]byte, 4<<10)
 		for n, err := 0, error(nil); err == nil; n, err = p.progress.Read(buf) {

@@ -58,7 +58,6 @@ type process struct {
 	pidfd    int     // descriptor of the leader, -1 where there is none
 	progress pipe    // the end of TAILCUT_PROGRESS that the engine reads
 	errs     pipe    // the end of standard error that the engine reads
-	writers  []int   // the other ends of both, held up to the end of the leader: their ends are not to wake the engine
 	alone    bool    // after the end: nobody has the writing end of that any more
 	clean    bool    // after the end: alone, and the folder is as it was given
 	moved    bool    // the standard output may be in the folder of the result already
@@ -122,17 +121,16 @@ func (p *process) start(most int) error {
 	if err != nil {
 		return err
 	}
+	defer syscall.Close(w)
 	errs, stderr, err := newPipe()
 	if err != nil {
 		r.close()
-		syscall.Close(w)
 		return err
 	}
-	p.writers = []int{w, stderr}
+	defer syscall.Close(stderr)
 	if max(r.descriptor(), w, errs.descriptor(), stderr) >= most {
 		r.close()
 		errs.close()
-		p.closeWriters()
 		return &os.PathError{Op: "pipe", Path: "TAILCUT_PROGRESS", Err: syscall.EMFILE}
 	}
 	p.pidfd = -1
@@ -150,7 +148,6 @@ func (p *process) start(most int) error {
 	if err != nil {
 		r.close()
 		errs.close()
-		p.closeWriters()
 		return err
 	}
 	p.pid, p.progress, p.errs, p.startedAt = pid, r, errs, time.Now()
@@ -159,13 +156,6 @@ func (p *process) start(most int) error {
 		go p.feed.run(func() { p.kill(byFeed) })
 	}
 	return nil
-}
-
-func (p *process) closeWriters() {
-	for _, fd := range p.writers {
-		syscall.Close(fd)
-	}
-	p.writers = nil
 }
 
 // stdin returns a file with the data.

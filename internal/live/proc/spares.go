@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 )
 
 // Making files and removing them again costs a file system more than a small process costs the rest of the system: ext4
@@ -26,12 +27,11 @@ type spares struct {
 	outs    []*outFile
 }
 
-// folder is the folder of an attempt.
+// folder is the folder of an attempt. Nobody holds it open: each launch copies the table of open files.
 type folder struct {
-	path   string
-	handle *os.File // open for reading
-	given  state    // as it was given to the attempt
-	held   func() error
+	path  string
+	given state // as it was given to the attempt
+	held  func() error
 }
 
 // outFile is where the standard output of an attempt goes.
@@ -62,8 +62,7 @@ func push[T any](s *spares, list *[]T, x T) {
 func (s *spares) takeFolder(path string) (*folder, error) {
 	f, ok := pop(s, &s.folders)
 	if ok { // under the new name, which nobody knows, it must still be empty
-		if ok = os.Rename(f.path, path) == nil && f.stillEmpty(); !ok {
-			f.handle.Close()
+		if ok = os.Rename(f.path, path) == nil && holdsNothing(path) == nil; !ok {
 			_ = os.RemoveAll(path)
 		}
 	}
@@ -71,11 +70,7 @@ func (s *spares) takeFolder(path string) (*folder, error) {
 		if err := os.Mkdir(path, 0o777); err != nil {
 			return nil, err
 		}
-		handle, err := os.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		f = &folder{handle: handle, held: s.held}
+		f = &folder{held: s.held}
 	}
 	f.path = path
 	return f, f.note()
@@ -93,7 +88,6 @@ func (s *spares) giveFolder(f *folder, clean bool) {
 // drop removes the folder and all in it. What resists is dropped when the run ends.
 func (f *folder) drop() {
 	if f != nil {
-		f.handle.Close()
 		if f.held() == nil {
 			_ = os.RemoveAll(f.path)
 		}
@@ -105,25 +99,25 @@ func (f *folder) empty() bool {
 	if info, err := os.Lstat(f.path); err == nil && !info.IsDir() {
 		return false
 	}
-	d, err := os.Open(f.path)
+	err := holdsNothing(f.path)
+	return err == nil || errors.Is(err, fs.ErrNotExist)
+}
+
+// holdsNothing returns nil for an empty folder.
+func holdsNothing(path string) error {
+	d, err := os.Open(path)
 	if err != nil {
-		return errors.Is(err, fs.ErrNotExist)
+		return err
 	}
 	defer d.Close()
-	return holdsNothing(d)
-}
-
-// stillEmpty tells the same of a folder that is open.
-func (f *folder) stillEmpty() bool {
-	if _, err := f.handle.Seek(0, io.SeekStart); err != nil {
-		return false
+	switch _, err = d.Readdirnames(1); err {
+	case io.EOF:
+		return nil
+	case nil:
+		return syscall.ENOTEMPTY
+	default:
+		return err
 	}
-	return holdsNothing(f.handle)
-}
-
-func holdsNothing(d *os.File) bool {
-	_, err := d.Readdirnames(1)
-	return err == io.EOF
 }
 
 // takeOut returns an empty file.
@@ -183,9 +177,6 @@ func (o *outFile) read(most int64) []byte {
 
 // close lets go of everything. The files themselves are dropped with the attempts' folder.
 func (s *spares) close() {
-	for _, f := range s.folders {
-		f.handle.Close()
-	}
 	for _, o := range s.outs {
 		o.handle.Close()
 	}

@@ -9,22 +9,19 @@ import (
 // state is what is known of a folder when it is given to an attempt.
 type state = unix.Stat_t
 
-func (f *folder) note() error { return unix.Fstat(int(f.handle.Fd()), &f.given) }
+func (f *folder) note() error { return unix.Lstat(f.path, &f.given) }
 
 // untouched tells whether the folder is empty, in its place, and as it was given: who makes, removes or changes
 // anything in it or on it changes ctime. What came and went within one tick of the kernel's clock is not seen, and left
 // nothing.
 func (f *folder) untouched() bool {
-	var now, there unix.Stat_t
+	var now unix.Stat_t
 	was := &f.given
-	if unix.Fstat(int(f.handle.Fd()), &now) != nil || unix.Lstat(f.path, &there) != nil {
-		return false
-	}
-	if there.Ino != now.Ino || there.Dev != now.Dev ||
+	if unix.Lstat(f.path, &now) != nil || now.Ino != was.Ino || now.Dev != was.Dev ||
 		now.Ctim != was.Ctim || now.Mode != was.Mode || now.Uid != was.Uid || now.Gid != was.Gid || now.Nlink != was.Nlink {
 		return false
 	}
-	return f.stillEmpty()
+	return holdsNothing(f.path) == nil
 }
 
 // nobodyWrites tells whether no process has the file open for writing; false where the kernel cannot tell.
