@@ -19,23 +19,24 @@ type format struct {
 	// whole tells whether the last line of a log is all there if nothing ends it; nil of formats that must be whole
 	// altogether. The sample is that of the first line.
 	whole func(s *sample, line []byte) bool
+	asks  []string // keys of [Importer.Set] that say what it leaves open
 }
 
 // formats in the order in which they are tried.
 var formats = []format{
-	{"rumen", isRumen, (*reader).rumen, wholeJSON},
-	{"tpch", isTPCH, func(in *reader) error { return in.eachLine(in.tpchLine) }, wholeJSON},
-	{"wfcommons", isWfCommons, (*reader).wfCommons, nil},
-	{"jsonl", func(s *sample) bool { return s.line[0] == '{' }, func(in *reader) error { return in.eachLine(in.jsonLine) }, nil},
-	{"csv", isCSV, (*reader).csvTable, nil},
-	{"alibaba-v2017", isAlibaba2017, (*reader).alibaba2017, wholeRow},
-	{"alibaba-v2018", isAlibaba2018, (*reader).alibaba2018, wholeRow},
-	{"google-task-events", isGoogleTaskEvents, (*reader).googleTaskEvents, wholeRow},
-	{"google-job-events", isGoogleJobEvents, (*reader).googleJobEvents, wholeRow},
-	{"google-text-events", isGoogleTextEvents, (*reader).googleTextEvents, wholeText},
-	{"swim", isSWIM, func(in *reader) error { return in.eachLine(in.swimLine) }, nil},
-	{"coflow", isCoflow, func(in *reader) error { return in.eachLine(in.coflowLine) }, nil},
-	{"tr", func(s *sample) bool { _, err := parseSeconds(s.text[0]); return err == nil }, func(in *reader) error { return in.eachLine(in.trLine) }, nil},
+	{"rumen", isRumen, (*reader).rumen, wholeJSON, []string{"incomplete", "waits"}},
+	{"tpch", isTPCH, func(in *reader) error { return in.eachLine(in.tpchLine) }, wholeJSON, []string{"executors"}},
+	{"wfcommons", isWfCommons, (*reader).wfCommons, nil, nil},
+	{"jsonl", func(s *sample) bool { return s.line[0] == '{' }, func(in *reader) error { return in.eachLine(in.jsonLine) }, nil, nil},
+	{"csv", isCSV, (*reader).csvTable, nil, nil},
+	{"alibaba-v2017", isAlibaba2017, (*reader).alibaba2017, wholeRow, []string{"incomplete", "waits", "instances"}},
+	{"alibaba-v2018", isAlibaba2018, (*reader).alibaba2018, wholeRow, []string{"incomplete", "waits", "instances"}},
+	{"google-task-events", isGoogleTaskEvents, (*reader).googleTaskEvents, wholeRow, []string{"incomplete"}},
+	{"google-job-events", isGoogleJobEvents, (*reader).googleJobEvents, wholeRow, []string{"incomplete"}},
+	{"google-text-events", isGoogleTextEvents, (*reader).googleTextEvents, wholeText, []string{"incomplete"}},
+	{"swim", isSWIM, func(in *reader) error { return in.eachLine(in.swimLine) }, nil, []string{"split", "reduce-split", "map-rate", "reduce-rate", "task-start"}},
+	{"coflow", isCoflow, func(in *reader) error { return in.eachLine(in.coflowLine) }, nil, []string{"port-rate"}},
+	{"tr", func(s *sample) bool { _, err := parseSeconds(s.text[0]); return err == nil }, func(in *reader) error { return in.eachLine(in.trLine) }, nil, nil},
 }
 
 // formatOf returns the format of a file that begins so, nil if it is none.
@@ -45,6 +46,16 @@ func formatOf(s *sample) *format {
 		return nil
 	}
 	return &formats[i]
+}
+
+// FormatsWith returns the names of the formats that leave open what a key of [Importer.Set] says.
+func FormatsWith(key string) (names []string) {
+	for _, f := range formats {
+		if slices.Contains(f.asks, key) {
+			names = append(names, f.name)
+		}
+	}
+	return names
 }
 
 // formatNames lists the formats for messages.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,6 +37,8 @@ type Importer struct {
 	TaskStart   sched.Time // that a task of a SWIM trace lasts in addition
 	PortRate    int64      // bytes per second that a rack of a coflow trace receives
 	Executors   int        // of the run to take from a TPC-H trace
+
+	unread []string // keys that Set has set and no format that was read has asked for
 }
 
 // ImportUsage lists the keys of [Importer.Set] with their defaults, for help texts.
@@ -80,9 +83,15 @@ func (m *Importer) Set(text string) error {
 		if err := m.set(key, value); err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
+		if !slices.Contains(m.unread, key) {
+			m.unread = append(m.unread, key)
+		}
 	}
 	return nil
 }
+
+// Unread returns the keys that were set, of which nothing that was read since leaves open what they say.
+func (m *Importer) Unread() []string { return m.unread }
 
 func (m *Importer) set(key, value string) (err error) {
 	switch key {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tailcut/tailcut/laws"
 	"github.com/tailcut/tailcut/sched"
@@ -244,7 +245,7 @@ func TestImporterSet(t *testing.T) {
 		Incomplete: true, KeepWaits: true, Instances: laws.Exponential{Mu: 2}, Split: 128 << 20, ReduceSplit: 1e9, MapRate: 5e6, ReduceRate: 1000,
 		TaskStart: 3 * sched.Second, PortRate: 1, Executors: 7,
 	}
-	if d := cmp.Diff(want, m); d != "" || err != nil {
+	if d := cmp.Diff(want, m, cmpopts.IgnoreUnexported(Importer{})); d != "" || err != nil {
 		t.Errorf("%v\n%s", err, d)
 	}
 	for text, want := range map[string]string{

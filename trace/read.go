@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/tailcut/tailcut/internal/unpack"
@@ -27,6 +28,7 @@ func (m *Importer) Read(r io.Reader, name string) (*Workload, error) {
 	if err := in.read(); err != nil {
 		return nil, err
 	}
+	m.unread = slices.DeleteFunc(m.unread, func(key string) bool { return slices.Contains(in.asks, key) })
 	return in.w, nil
 }
 
@@ -58,6 +60,7 @@ func (w whole) Read(p []byte) (int, error) {
 type reader struct {
 	w      *Workload
 	set    Importer // without zero values
+	asks   []string // keys of set that the format leaves open
 	lines  *bufio.Reader
 	long   []byte // a line longer than the buffer of lines
 	end    *tail  // nil of what must be whole
@@ -90,6 +93,7 @@ func (in *reader) read() error {
 		if f == nil {
 			return fmt.Errorf("%s: expected one of the formats %s; it begins with %q", in.w.Name, formatNames(), abridged(s.line))
 		}
+		in.asks = f.asks
 		if f.whole != nil {
 			in.end = &tail{from: in.lines, whole: func(line []byte) bool { return f.whole(s, line) }}
 			in.lines = bufio.NewReaderSize(in.end, 1<<18)

@@ -194,6 +194,9 @@ func (f *simulateFlags) read(cmd *cobra.Command, args []string) (err error) {
 	} else {
 		r.Workload, err = loadWorkload(cmd, f.input, args[0], r.Seed)
 	}
+	if err == nil {
+		err = ofFlag(f.input.Unread())
+	}
 	if err == nil && r.Replicate != simulation.Luck {
 		err = f.replicate(cmd, args)
 	}
@@ -215,7 +218,8 @@ func (f *simulateFlags) replicate(cmd *cobra.Command, args []string) error {
 		return wrongFlag("replicate", errors.New("the workload names its seed, so all repetitions would have the same jobs; remove seed= from it"))
 	}
 	f.Redraw = func(seed uint64) (*trace.Workload, error) {
-		w, _, err := f.input.Load(cmd.Context(), args[0], nil, seed)
+		again := *f.input // repetitions load at the same time
+		w, _, err := again.Load(cmd.Context(), args[0], nil, seed)
 		return w, err
 	}
 	return nil

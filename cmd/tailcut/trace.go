@@ -60,6 +60,9 @@ the first and the last job, divided by the capacity of the machines in that time
 			}
 			all = append(all, workload.Describe(arg, w, machines))
 		}
+		if err := input.Unread(); err != nil {
+			return ofFlag(err)
+		}
 		return format.write(cmd.OutOrStdout(), all)
 	}
 	return cmd
@@ -89,6 +92,9 @@ the rest. Jobs are renumbered by line.`,
 			return err
 		}
 		w, err := loadWorkload(cmd, input, args[0], seed)
+		if err == nil {
+			err = ofFlag(input.Unread())
+		}
 		if err != nil {
 			return err
 		}

@@ -257,6 +257,8 @@ func (r *Request) read() (*question, error) {
 		return nil, wrong("progress-noise", "expected a number of at least 0, not %v", r.Noise)
 	case r.NoiseKind != "" && r.NoiseKind != Independent && r.NoiseKind != Persistent:
 		return nil, wrong("progress-error", "expected %s or %s, not %q", Independent, Persistent, r.NoiseKind)
+	case r.NoiseKind == Persistent && r.Noise == 0:
+		return nil, wrong("progress-error", "expected --progress-noise beside it")
 	case !(o.Speed > 0) || math.IsInf(o.Speed, 0):
 		return nil, wrong("speed-factor", "expected a positive number, not %v", o.Speed)
 	}
@@ -500,6 +502,15 @@ func (q *question) fitWorkload(w *trace.Workload) error {
 		if err := w.SetDeadlines(q.DeadlineSlack); err != nil {
 			return grammar.Wrong("deadline-slack", err)
 		}
+	}
+	return checkLate(w)
+}
+
+// checkLate refuses jobs that say what becomes of them after a deadline, if none has one.
+func checkLate(w *trace.Workload) error {
+	late := slices.ContainsFunc(w.Jobs, func(j trace.JobRow) bool { return j.Late != sched.Late{} })
+	if late && !slices.ContainsFunc(w.Jobs, func(j trace.JobRow) bool { return j.Deadline > 0 }) {
+		return fmt.Errorf("%s: late: no job has a deadline; add a deadline to the workload, or --deadline-slack", w.Name)
 	}
 	return nil
 }
