@@ -3,7 +3,8 @@ package policy
 // Auto: one policy for worlds that are not known beforehand.
 //
 //	S, J      slots, and jobs with tasks that wait
-//	price     of a slot: what a second of it costs in seconds of flow time, J/S; with slots free little, idle x the share in use
+//	price     of a slot: what a second of it costs in seconds of flow time, J/S, and for a clone that starts as much more as
+//	          jobs come until none waits, see load; with slots free little, idle x the share in use
 //	r         time left of a task's attempts: what their reports say together, see filter, weighed against the law at the age at
 //	          which the last was sent, and what has not come true by now left out, see timeLeft
 //	n         duration of a new attempt
@@ -24,14 +25,16 @@ package policy
 //	where the budget is spent, a clone takes the place of one that is worth a tenth of it, if both stages report
 //	while tasks wait and no slot is free, the attempt with the lowest bid below J/S ends: a clone, or an original
 //	that a clone is expected to overtake, which is a restart. If durations are not drawn anew, that loses its head start.
-//	late of a clone that runs is how much later the stage would end without it, by its quantile or on average
+//	late of a clone that runs is how much later the stage would end without it, by its quantile or on average; while no task
+//	waits also late of a new clone, by how much of that it saves, as all clones of a stage are worth more than one by one
 //	a report that an attempt is quicker than the oldest one of its task speaks against size, see same
 //	where no clone can start, as no slot is free or the budget is spent, the only attempt of a task ends and the task begins
 //	anew if  c (takes - usual) > (1 - c) age
 //	takes     min over t of E[min(r, t)] / P(r <= t): of a slot until the attempt is done, the inverse of Gittins' index
 //	usual     what a winner of the stage has cost so far, with all attempts that were ended; with slots free n at least; more where slow
 //	          machines stay slow
-//	c         sure times the chance that the task draws a new duration in the same place, see begunAnew
+//	c         sure times the chance that the task draws a new duration in the same place, less with each attempt of the task that
+//	          was ended, see begunAnew
 //	all clones end once hardly one has ever won
 //	clones run on a tenth of the slots at most, or as the limits allow, if that is more or somebody asked for them
 //	a clone of a resumable task goes on from where its attempts have saved most; bids do not count that
@@ -53,7 +56,7 @@ var autoEntry = kit.Entry{
 	Summary: "least remaining work first; a clone where what it saves is worth more than its slot (the default)",
 	Source:  "Tailcut",
 	Params: []kit.Param{
-		{Name: "idle", Kind: kit.Float, Default: "0.01", Min: 0, Max: 1, Help: "price of a slot while some are free and all others are in use; the price of one that a job waits for is 1/slots"},
+		{Name: "idle", Kind: kit.Float, Default: "0.01", Min: 0, Max: 1, Help: "price of a slot while some are free and all others are in use; the price of one that a job waits for is 1/slots at least"},
 		{Name: "budget", Kind: kit.Float, Default: "0.1", Min: 0, Max: 1, Help: "clones that may run at once, as a fraction of the slots, where no limits are given and the usual ones are less"},
 		{Name: "look", Kind: kit.Float, Default: "0.05", Min: 0.001, Max: 100, Help: "time between two looks at a stage, in medians of its tasks"},
 		kit.OrderBy("srpt"),
@@ -81,6 +84,7 @@ type auto struct {
 	causes   causes
 	kept     calibration
 	start    starts
+	load     load
 	paths    kit.Paths
 	shunned  kit.Shunned
 	machines machines
@@ -133,6 +137,7 @@ func (p *auto) Observe(v *sched.View, ev *sched.Event) {
 	p.trust.observe(v, ev)
 	p.quiet.Observe(v, ev)
 	p.start.observe(v, ev)
+	p.load.observe(v, ev)
 	p.paths.Observe(v, ev, p.unknown.typical())
 	switch ev.Kind {
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized:
@@ -206,17 +211,6 @@ func (p *auto) done(v *sched.View, ev *sched.Event) {
 	if !p.due.Has(int(st.id)) {
 		p.schedule(v, st)
 	}
-}
-
-// price returns what a second of a slot costs now.
-func (p *auto) price(v *sched.View) float64 {
-	return max(p.waits(v), p.idle*float64(v.Cluster().Live())/float64(max(1, v.Slots())))
-}
-
-// waits returns what a second of a slot costs the jobs that wait: J/S. No attempt ends for less, so that one that was
-// worth the price of an idle slot is not over as soon as a task waits.
-func (p *auto) waits(v *sched.View) float64 {
-	return float64(p.order.Waiting()) / float64(max(1, v.Slots()))
 }
 
 func (p *auto) Decide(v *sched.View, act *sched.Actions) {

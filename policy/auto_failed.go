@@ -83,8 +83,10 @@ func (f *failures) beats(v *sched.View, t sched.TaskID, took sched.Time) bool {
 	return x.age == 0 || took < x.age
 }
 
-// none tells whether no clone of a task has been ended that says so.
-func (f *failures) none(t sched.TaskID) bool { return f.tasks.Get(t).clones == 0 }
+// clones returns how many clones of a task have been ended that speak for its size.
+func (f *failures) clones(t sched.TaskID) uint32 { return f.tasks.Get(t).clones }
+
+func (f *failures) none(t sched.TaskID) bool { return f.clones(t) == 0 }
 
 // add takes in a clone of a task that would have taken so many seconds.
 func (f *failures) add(past *sample, t sched.TaskID, takes float64) {

@@ -12,6 +12,7 @@ type fewer struct {
 	attempt sched.AttemptID
 	until   float64
 	mean    float64
+	cloned  float64 // mean if the task had a new clone instead
 	age     float64
 	oldest  float64 // age of the oldest attempt
 	paced   float64 // what this attempt saves if it is of another pace
@@ -23,7 +24,10 @@ type fewer struct {
 // without finds what is left of a task with these attempts, but for one of them.
 func (p *auto) without(n, k int) (f fewer, left *timeLeft) {
 	left = p.merge(n, k)
-	f = fewer{attempt: p.eye.ids[k], until: left.quantile(p.eye.share), mean: left.mean()}
+	f = fewer{
+		attempt: p.eye.ids[k], until: left.quantile(p.eye.share), mean: left.mean(),
+		cloned: left.meanOfFirst(&p.eye.renewal),
+	}
 	p.eye.end.over(left, &f.done)
 	return f, left
 }
@@ -49,9 +53,15 @@ func (p *auto) passed(v *sched.View, n int) {
 	e.fewer = append(e.fewer, f)
 }
 
-// rate finds the bids of the attempts of a stage that may be ended, once its tasks are seen and its end is found.
-func (p *auto) rate(v *sched.View, st *autoStage, sure float64, cause *tally, over float64) {
+// rate finds the bids of the attempts of a stage that may be ended, once its tasks are seen and its end is found. Where
+// many tasks are slow, the stage hardly ends later without one clone, and much later without all. So while clones
+// compete with clones, each is worth what a new one would be that saves as much.
+func (p *auto) rate(v *sched.View, st *autoStage, sure float64, cause *tally, over, rest float64) {
 	e := &p.eye
+	together := 0.0
+	if p.order.Waiting() == 0 {
+		together, _ = e.quicken(rest, byChance)
+	}
 	var before onGrid // the product of F_k over the tasks before
 	before.fill(1)
 	for i := range e.seen {
@@ -70,11 +80,20 @@ func (p *auto) rate(v *sched.View, st *autoStage, sure float64, cause *tally, ov
 				continue
 			}
 			worth := sure * f.worth(&own, h, mean)
-			late := max(0, f.until-over, e.end.later(i, &before, &f.done))
+			late := max(f.until-over, e.end.later(i, &before, &f.done), f.asNew(mean)*together, 0)
 			p.hold(f.attempt, bid(worth, late, e.slot*(f.mean-mean), mean))
 		}
 		before.times(&e.end.seen[i])
 	}
+}
+
+// asNew returns what an attempt saves of its task, as a part of what a new clone would save in its place: 1 at most.
+// mean is what is left of the task with it.
+func (f *fewer) asNew(mean float64) float64 {
+	if f.cloned >= f.mean {
+		return 0
+	}
+	return max(0, min(1, (f.mean-mean)/(f.mean-f.cloned)))
 }
 
 // worth returns what an attempt saves, as a part of what it saves if it has drawn a new duration: by how likely each

@@ -7,6 +7,8 @@ import (
 
 	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
+	"github.com/tailcut/tailcut/sim"
+	"github.com/tailcut/tailcut/trace"
 )
 
 // sizesAndSlowdowns plays eight jobs of 40 tasks on 100 slots, a quarter of which they need if nothing is slow. A task has a
@@ -71,5 +73,46 @@ func TestWorthByReports(t *testing.T) {
 	}
 	if anew != 1 {
 		t.Errorf("what is certainly quicker is so with a chance of %v", anew)
+	}
+}
+
+// TestAsNew: a clone is worth as much of what a new one would save as it saves itself, and never more than all of it.
+func TestAsNew(t *testing.T) {
+	f := fewer{mean: 100, cloned: 40}
+	for _, c := range []struct{ mean, want float64 }{{40, 1}, {20, 1}, {70, 0.5}, {100, 0}, {110, 0}} {
+		if got := f.asNew(c.mean); got != c.want {
+			t.Errorf("with %v s left: %v, want %v", c.mean, got, c.want)
+		}
+	}
+	if f.cloned = 100; f.asNew(50) != 0 {
+		t.Error("a clone is worth something where a new one would save nothing")
+	}
+}
+
+// TestAutoKeepsManyClones: of large stages with sizes and heavy slowdowns many tasks are slow at once, and reports are
+// rare. No clone by itself ends its stage earlier, so each would give its place to a clone of another task before it
+// has said anything; and what is begun anew again and again is large. Mantri does neither.
+func TestAutoKeepsManyClones(t *testing.T) {
+	t.Parallel()
+	model, err := sim.ParseService("sx:slowdown=(pareto:alpha=1.5,xm=1)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var flow [2]float64
+	for run := range uint64(4) {
+		w, err := trace.Synthesize("synth:jobs=15;tasks=200;law=lognormal:mean=10,sd=10;arrivals=poisson:rate=0.04;known=false", run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, spec := range []string{"mantri", "auto"} {
+			res := resultOf(t, w, spec, sim.Options{Machines: 300, Slots: 1, Limits: sched.DefaultLimits(), Model: model, Seed: run, Progress: sim.Progress{Every: 10 * sched.Second}})
+			for j := range res.Jobs {
+				flow[i] += (res.Jobs[j].Completion - res.Jobs[j].Arrival).Seconds()
+			}
+		}
+	}
+	t.Logf("flow time %.3f of mantri's", flow[1]/flow[0])
+	if flow[1] > 1.17*flow[0] {
+		t.Errorf("flow time %.3f of mantri's, want 1.17 at most", flow[1]/flow[0])
 	}
 }

@@ -117,7 +117,7 @@ func (p *auto) look(v *sched.View, st *autoStage) {
 		}
 	}
 	if cloned && len(p.eye.seen) > 0 {
-		p.rate(v, st, sure, &cause, over)
+		p.rate(v, st, sure, &cause, over, rest)
 	}
 	start := p.start.cost(1)
 	p.sift(v, st, sure*p.begun.chance(&p.redraw, st, cause[byChance]), start)

@@ -77,9 +77,9 @@ func (b *begunAnew) chance(r *redraws, st *autoStage, clones float64) float64 {
 	return (1 - 1/math.Sqrt(1+r.wins)) * b.later.chance(clones)
 }
 
-// ofTask is the chance once that has happened to a task as often as it has.
-func (b *begunAnew) ofTask(chance float64, t sched.TaskID) float64 {
-	still := chance * math.Pow(b.slow(), float64(b.times.Get(t)))
+// ofTask is the chance once that has happened to a task as often as it has, and so many of its clones have been ended.
+func (b *begunAnew) ofTask(chance float64, t sched.TaskID, clones uint32) float64 {
+	still := chance * math.Pow(b.slow(), float64(b.times.Get(t))+float64(clones))
 	return still / (still + 1 - chance)
 }
 
@@ -112,7 +112,7 @@ func (p *auto) sift(v *sched.View, st *autoStage, chance, start float64) {
 		if takes <= usual {
 			continue
 		}
-		if c := p.begun.ofTask(chance, x.id); c*(takes-usual) > (1-c)*(v.Now()-x.started).Seconds() {
+		if c := p.begun.ofTask(chance, x.id, p.failed.clones(x.id)); c*(takes-usual) > (1-c)*(v.Now()-x.started).Seconds() {
 			a, _ := v.FirstAttempt(x.id)
 			p.anew = append(p.anew, a)
 		}
