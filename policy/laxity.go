@@ -21,7 +21,8 @@ package policy
 // one. Else a tighter deadline would make a job slower.
 //
 // A task with an attempt that stands still is judged like one that reports, see kit.Silence; so is one that has not
-// reported since it was launched. Where nothing is known of the durations yet, what will be late gets one clone.
+// reported since it was launched. Where nothing is known of the durations yet, what will be late gets one clone. Where
+// no attempt has ever reported and no task waits, the clones are those of auto (laxity_idle.go).
 // What counts as slow doubles with each attempt of a task that was killed for it beyond five, so that no task is begun
 // for ever because its attempts report what is not so.
 //
@@ -64,7 +65,7 @@ import (
 var laxityEntry = kit.Entry{
 	Name:    "laxity",
 	Family:  kit.Deadlines,
-	Clones:  "slow tasks, and tasks that will be late",
+	Clones:  "slow tasks, and tasks that will be late; where nothing has reported and no task waits, those of auto",
 	Cost:    "O(attempts of the task + log jobs) and the search for a machine; of a job that comes or goes, O(jobs log jobs)",
 	Summary: "earliest deadline first, without jobs that would make others late; replace slow attempts, clone tasks that would be late",
 	Source:  "Tailcut",
@@ -114,6 +115,7 @@ type laxity struct {
 	vain      kit.Queue[sched.TaskID]          // running tasks of jobs that are lost, and some that are over
 	// vainWork is the machine time that tasks have lost by giving way.
 	vainWork sched.Table[sched.TaskID, sched.Time]
+	mute     *auto // gives clones to idle slots; nil once an attempt has reported
 }
 
 type laxityStage struct {
@@ -125,13 +127,18 @@ func newLaxity(a kit.Args) sched.Policy {
 	return &laxity{
 		Resuming: resume.NewResuming(a.Span("launch")), law: foretold{given: a.Law("law")}, work: kit.Workload{Pooled: true}, judging: a.Span("judge"),
 		epsilon: a.Float("epsilon"), most: a.Int("max_attempts"), avoid: a.Span("avoid"), demote: a.Choice("late") == "demote",
-		learns: a.Span("launch") == 0,
+		learns: a.Span("launch") == 0, mute: autoEntry.New(settings(autoEntry, "")).(*auto),
 	}
 }
 
 func (p *laxity) Observe(v *sched.View, ev *sched.Event) {
 	p.Quiet.Observe(v, ev)
 	p.work.Observe(v, ev)
+	if ev.Kind == sched.AttemptProgress {
+		p.mute = nil
+	} else if p.mute != nil {
+		p.mute.Observe(v, ev)
+	}
 	switch ev.Kind {
 	case sched.MachineJoined, sched.MachineLost, sched.MachineResized:
 		p.reseat = true
@@ -206,9 +213,23 @@ func (p *laxity) Decide(v *sched.View, act *sched.Actions) {
 	if p.reseat {
 		p.place(v)
 	}
-	p.help(v, act, &p.saves, true)
+	if !p.idles(v) {
+		p.help(v, act, &p.saves, true)
+	}
 	p.start(v, act)
 	p.preempt(v, act)
+	if !p.idles(v) {
+		p.judgeAll(v, act)
+	}
+	if p.idles(v) {
+		p.idle(v, act)
+	}
+	kit.WakeFor(act, &p.deadlines)
+	kit.WakeFor(act, &p.late)
+}
+
+// judgeAll judges the tasks that have reported, that stand still, and that lack clones.
+func (p *laxity) judgeAll(v *sched.View, act *sched.Actions) {
 	for n := p.young.Len(); n > 0; n-- {
 		p.told.Push(p.young.Pop())
 	}
@@ -223,8 +244,6 @@ func (p *laxity) Decide(v *sched.View, act *sched.Actions) {
 	p.again.Tidy(p.lacks.Get)
 	p.start(v, act)
 	p.preempt(v, act)
-	kit.WakeFor(act, &p.deadlines)
-	kit.WakeFor(act, &p.late)
 	kit.WakeFor(act, &p.Quiet.Due)
 }
 

@@ -92,6 +92,9 @@ func (a laxityTurn) Compare(b laxityTurn) int {
 
 // touch looks at the place of a job among those with waiting tasks.
 func (p *laxity) touch(v *sched.View, j sched.JobID) {
+	if p.mute != nil {
+		p.mute.order.Touch(v, j)
+	}
 	job := v.Job(j)
 	work := func(of float64) int64 { return int64(min(p.work.Remaining(v, j)/of, math.MaxInt64/2)) }
 	switch {

@@ -20,13 +20,13 @@ var laxityOracle = oracle{
 		return &slowLaxity{
 			progress: newProgress(a.Span("launch")), learns: a.Span("launch") == 0, given: a.Law("law"), work: kit.Workload{Pooled: true}, seats: map[sched.JobID]bool{}, vainWork: map[sched.TaskID]sched.Time{}, judging: a.Span("judge"), epsilon: a.Float("epsilon"), most: a.Int("max_attempts"),
 			avoid: a.Span("avoid"), demote: a.Choice("late") == "demote", hopeful: map[sched.JobID]bool{}, late: map[sched.JobID]bool{}, givenUp: map[sched.JobID]bool{}, avoided: map[sched.MachineID]sched.Time{},
-			dismissed: map[sched.TaskID]int{}, slowSizes: slowSizes{drawn: map[sched.TaskID]drawnSize{}}, gave: map[sched.TaskID]float32{},
+			dismissed: map[sched.TaskID]int{}, slowSizes: slowSizes{drawn: map[sched.TaskID]drawnSize{}}, gave: map[sched.TaskID]float32{}, mute: autoEntry.New(settings(autoEntry, "")).(*auto),
 		}
 	},
 }
 
-// slowLaxity has the rules at the top of laxity.go. What is worth waiting for (reservation) and what stands still have
-// tests of their own.
+// slowLaxity has the rules at the top of laxity.go. What is worth waiting for (reservation), what stands still and auto
+// have tests of their own.
 type slowLaxity struct {
 	progress
 	launches  launches // have a test of their own
@@ -53,6 +53,8 @@ type slowLaxity struct {
 	dismissed map[sched.TaskID]int
 	vain      []sched.TaskID // of jobs that are worth nothing, in the order in which that was noticed
 	vainWork  map[sched.TaskID]sched.Time
+	heard     bool  // an attempt has reported
+	mute      *auto // knows what would be cloned by ages alone
 	slowSizes
 }
 
@@ -65,6 +67,9 @@ type slowLack struct {
 func (p *slowLaxity) Observe(v *sched.View, ev *sched.Event) {
 	p.quiet.Observe(v, ev)
 	p.work.Observe(v, ev)
+	if p.heard = p.heard || ev.Kind == sched.AttemptProgress; !p.heard {
+		p.mute.Observe(v, ev)
+	}
 	p.again = slices.DeleteFunc(p.again, func(x slowLack) bool { return v.Task(x.task).State != sched.TaskRunning })
 	switch ev.Kind {
 	case sched.JobArrived:
@@ -102,20 +107,29 @@ func (p *slowLaxity) Decide(v *sched.View, act *sched.Actions) {
 		p.reseat = false
 		p.place(v)
 	}
-	p.help(v, act, true)
-	p.fill(v, act)
-	p.preempt(v, act)
-	told := append(p.told, p.young...)
-	p.told, p.young = nil, nil
-	for _, a := range told {
-		if v.Rows().Alive(a) {
-			p.judge(v, act, v.Attempt(a).Task)
-		}
+	idle := func() bool { return !p.heard && v.Pending() == 0 && !v.Cluster().WaitToBegin() }
+	if !idle() {
+		p.help(v, act, true)
 	}
-	p.quiet.Look(v, func(_ sched.StageID, t sched.TaskID) { p.judge(v, act, t) })
-	p.help(v, act, false)
 	p.fill(v, act)
 	p.preempt(v, act)
+	if !idle() {
+		told := append(p.told, p.young...)
+		p.told, p.young = nil, nil
+		for _, a := range told {
+			if v.Rows().Alive(a) {
+				p.judge(v, act, v.Attempt(a).Task)
+			}
+		}
+		p.quiet.Look(v, func(_ sched.StageID, t sched.TaskID) { p.judge(v, act, t) })
+		p.help(v, act, false)
+		p.fill(v, act)
+		p.preempt(v, act)
+		kit.WakeFor(act, &p.quiet.Due)
+	}
+	if idle() {
+		p.clone(v, act)
+	}
 	for _, j := range p.jobs(v) {
 		if job := v.Job(j); p.hopeful[j] {
 			act.WakeAt(job.Deadline)
@@ -123,7 +137,18 @@ func (p *slowLaxity) Decide(v *sched.View, act *sched.Actions) {
 			act.WakeAt(job.Until())
 		}
 	}
-	kit.WakeFor(act, &p.quiet.Due)
+}
+
+// clone has auto clone what it wants in slots that no task waits for.
+func (p *slowLaxity) clone(v *sched.View, act *sched.Actions) {
+	for _, j := range p.jobs(v) {
+		p.mute.order.Touch(v, j)
+	}
+	p.mute.watch(v)
+	for p.mute.clone(v, act) || p.mute.end(v, act) {
+	}
+	p.mute.anew = nil
+	kit.WakeFor(act, &p.mute.due)
 }
 
 // help judges once each of the tasks whose clones save their jobs, or do not.
