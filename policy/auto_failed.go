@@ -86,6 +86,7 @@ func (f *failures) beats(v *sched.View, t sched.TaskID, took sched.Time) bool {
 // clones returns how many clones of a task have been ended that speak for its size.
 func (f *failures) clones(t sched.TaskID) uint32 { return f.tasks.Get(t).clones }
 
+// none tells whether there are none.
 func (f *failures) none(t sched.TaskID) bool { return f.clones(t) == 0 }
 
 // add takes in a clone of a task that would have taken so many seconds.

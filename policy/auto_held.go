@@ -12,7 +12,7 @@ type fewer struct {
 	attempt sched.AttemptID
 	until   float64
 	mean    float64
-	cloned  float64 // mean if the task had a new clone instead
+	cloned  float64 // mean if the task had a new clone instead, while no task waits
 	age     float64
 	oldest  float64 // age of the oldest attempt
 	paced   float64 // what this attempt saves if it is of another pace
@@ -24,10 +24,7 @@ type fewer struct {
 // without finds what is left of a task with these attempts, but for one of them.
 func (p *auto) without(n, k int) (f fewer, left *timeLeft) {
 	left = p.merge(n, k)
-	f = fewer{
-		attempt: p.eye.ids[k], until: left.quantile(p.eye.share), mean: left.mean(),
-		cloned: left.meanOfFirst(&p.eye.renewal),
-	}
+	f = fewer{attempt: p.eye.ids[k], until: left.quantile(p.eye.share), mean: left.mean()}
 	p.eye.end.over(left, &f.done)
 	return f, left
 }

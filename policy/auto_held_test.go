@@ -8,7 +8,6 @@ import (
 	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
-	"github.com/tailcut/tailcut/trace"
 )
 
 // sizesAndSlowdowns plays eight jobs of 40 tasks on 100 slots, a quarter of which they need if nothing is slow. A task has a
@@ -94,25 +93,10 @@ func TestAsNew(t *testing.T) {
 // has said anything; and what is begun anew again and again is large. Mantri does neither.
 func TestAutoKeepsManyClones(t *testing.T) {
 	t.Parallel()
-	model, err := sim.ParseService("sx:slowdown=(pareto:alpha=1.5,xm=1)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var flow [2]float64
-	for run := range uint64(4) {
-		w, err := trace.Synthesize("synth:jobs=15;tasks=200;law=lognormal:mean=10,sd=10;arrivals=poisson:rate=0.04;known=false", run)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, spec := range []string{"mantri", "auto"} {
-			res := resultOf(t, w, spec, sim.Options{Machines: 300, Slots: 1, Limits: sched.DefaultLimits(), Model: model, Seed: run, Progress: sim.Progress{Every: 10 * sched.Second}})
-			for j := range res.Jobs {
-				flow[i] += (res.Jobs[j].Completion - res.Jobs[j].Arrival).Seconds()
-			}
-		}
-	}
-	t.Logf("flow time %.3f of mantri's", flow[1]/flow[0])
-	if flow[1] > 1.17*flow[0] {
-		t.Errorf("flow time %.3f of mantri's, want 1.17 at most", flow[1]/flow[0])
+	flow := flowBeside(t, "auto", "mantri", "synth:jobs=15;tasks=200;law=lognormal:mean=10,sd=10;arrivals=poisson:rate=0.04;known=false",
+		"sx:slowdown=(pareto:alpha=1.5,xm=1)", 4, sim.Options{Machines: 300, Slots: 1, Limits: sched.DefaultLimits(), Progress: sim.Progress{Every: 10 * sched.Second}})
+	t.Logf("flow time %.3f of mantri's", flow)
+	if flow > 1.17 {
+		t.Errorf("flow time %.3f of mantri's, want 1.17 at most", flow)
 	}
 }

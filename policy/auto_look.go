@@ -409,6 +409,9 @@ func (p *auto) judge(v *sched.View, st *autoStage, stage *sched.Stage, i int) {
 	first := len(e.fewer)
 	for k := range n - 1 {
 		f, left := p.without(n, k)
+		if p.order.Waiting() == 0 {
+			f.cloned = left.meanOfFirst(&e.renewal)
+		}
 		f.age = (v.Now() - v.Rows().Started(e.ids[k])).Seconds()
 		f.oldest = (v.Now() - v.Rows().Started(e.ids[n-1])).Seconds()
 		e.paced.paced(left, f.oldest, f.age, e.least)

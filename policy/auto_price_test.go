@@ -6,7 +6,6 @@ import (
 	"github.com/tailcut/tailcut/policy/policytest"
 	"github.com/tailcut/tailcut/sched"
 	"github.com/tailcut/tailcut/sim"
-	"github.com/tailcut/tailcut/trace"
 )
 
 // weighed is first come, first served with a load that sees all events.
@@ -56,25 +55,10 @@ func TestLoad(t *testing.T) {
 // hardly a clone is worth its slot, as each job that comes waits for it. So auto is about as good as fifo.
 func TestAutoPaysForJobsToCome(t *testing.T) {
 	t.Parallel()
-	model, err := sim.ParseService("machine")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var flow [2]float64
-	for run := range uint64(5) {
-		w, err := trace.Synthesize("synth:jobs=100;tasks=10;law=lognormal:mean=10,sd=8;arrivals=poisson:rate=0.153846;known=false", run)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, spec := range []string{"fifo", "auto"} {
-			res := resultOf(t, w, spec, sim.Options{Machines: 20, Slots: 1, Limits: sched.DefaultLimits(), Model: model, Seed: run})
-			for j := range res.Jobs {
-				flow[i] += (res.Jobs[j].Completion - res.Jobs[j].Arrival).Seconds()
-			}
-		}
-	}
-	t.Logf("flow time %.3f of fifo's", flow[1]/flow[0])
-	if flow[1] > 1.15*flow[0] {
-		t.Errorf("flow time %.3f of fifo's, want 1.15 at most", flow[1]/flow[0])
+	flow := flowBeside(t, "auto", "fifo", "synth:jobs=100;tasks=10;law=lognormal:mean=10,sd=8;arrivals=poisson:rate=0.153846;known=false",
+		"machine", 5, sim.Options{Machines: 20, Slots: 1, Limits: sched.DefaultLimits()})
+	t.Logf("flow time %.3f of fifo's", flow)
+	if flow > 1.15 {
+		t.Errorf("flow time %.3f of fifo's, want 1.15 at most", flow)
 	}
 }

@@ -163,6 +163,26 @@ func resultOf(t *testing.T, w *trace.Workload, spec string, o sim.Options) *sim.
 	return res
 }
 
+// flowBeside plays a policy and another one in draws of a workload, and returns the mean flow time as a part of the other's.
+func flowBeside(t *testing.T, spec, other, workload, service string, draws uint64, o sim.Options) float64 {
+	t.Helper()
+	model, err := sim.ParseService(service)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Model = model
+	var own, beside float64
+	for o.Seed = range draws {
+		w, err := trace.Synthesize(workload, o.Seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own += resultOf(t, w, spec, o).Stats().MeanFlow
+		beside += resultOf(t, w, other, o).Stats().MeanFlow
+	}
+	return own / beside
+}
+
 // untold makes a workload, of whose durations nothing is stated.
 func untold(t *testing.T, spec string) *trace.Workload {
 	t.Helper()
